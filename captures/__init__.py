@@ -1,0 +1,1 @@
+"""What was seen: recording and reading captures."""

@@ -1,0 +1,1 @@
+"""What the bytes are called: Scapy layers for the five protocols."""

@@ -1,0 +1,1 @@
+"""What one does with it: the command line, engines, benchmarks."""
