@@ -224,3 +224,6 @@ class Player:
 
     def tell(self, event: Event) -> None:
         """Hear what happened (a person's screen shows it; bots need not listen)."""
+
+    def complain(self, text: str) -> None:
+        """Hear why the last choice was refused. It will be asked for again."""

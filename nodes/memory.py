@@ -6,10 +6,12 @@ Every byte is delivered at once and in order. Tests, the bench and the simulator
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nodes.core import Close, Finished, Open, Send, Turn
 from nodes.game import Setup, bot_rng_for, rng_for
+from nodes.shell import drain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -81,19 +83,12 @@ class Network:
 
     def _drain(self, name: str) -> None:
         """Let one core say all it has to say; its player answers in between."""
-        core = self.cores[name]
-        while True:
-            outputs = core.data_to_send(self.now)
-            for output in outputs:
-                self._carry(name, output)
-            event = core.next_event()
-            if event is None:
-                if not outputs:
-                    return
-                continue
-            self.events[name].append(event)
-            if isinstance(event, Turn):
-                core.act(event, self.players[name].choose(event.view), self.now)
+        drain(self.cores[name], self.now, partial(self._carry, name), partial(self._hear, name))
+
+    def _hear(self, name: str, event: Event) -> None:
+        self.events[name].append(event)
+        if isinstance(event, Turn):
+            self.cores[name].act(event, self.players[name].choose(event.view), self.now)
 
     def _carry(self, name: str, output: Send | Open | Close) -> None:
         if isinstance(output, Open):

@@ -1,0 +1,95 @@
+"""What a node tells: every event as a JSON line in its log, and the story on standard output."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+from nodes.core import Event, Finished, Happened, Received, Refused, Sent, Turn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO, TextIO
+
+# Beyond this many refusals a hostile peer no longer fills the disk: they are counted, not written.
+REFUSALS_LOGGED_MAX = 1000
+
+
+class Log:
+    """Writes events where they are wanted; `flush` is called once the core has nothing more to say."""
+
+    def __init__(
+        self,
+        seat: str,
+        *,
+        file: Path | None = None,
+        story: TextIO | None = None,
+        style: Literal["text", "json"] = "text",
+    ) -> None:
+        self._seat = seat
+        self._file: BinaryIO | None = file.open("ab", buffering=0) if file else None
+        self._lines: list[str] = []
+        self._story = story
+        self._style = style
+        self._refusals = 0
+
+    def write(self, event: Event, now: float) -> None:
+        """Take one event."""
+        if isinstance(event, Refused):
+            self._refusals += 1
+            if self._refusals > REFUSALS_LOGGED_MAX:
+                return
+        record = None
+        if self._file is not None:
+            record = json.dumps(as_record(event, self._seat, now), ensure_ascii=False)
+            self._lines.append(record)
+        if self._story is not None and isinstance(event, (Happened, Refused, Finished)):
+            if self._style == "json":
+                line = record or json.dumps(as_record(event, self._seat, now), ensure_ascii=False)
+            else:
+                line = as_text(event, self._seat, now)
+            if line:
+                print(line, file=self._story, flush=True)
+
+    def flush(self) -> None:
+        """Hand all that was written to the kernel: nothing of it is lost if the process is killed."""
+        if self._lines and self._file is not None:
+            self._file.write(("\n".join(self._lines) + "\n").encode())
+            self._lines.clear()
+
+    def close(self) -> None:
+        self.flush()
+        if self._file is not None:
+            self._file.close()
+
+
+def as_record(event: Event, seat: str, now: float) -> dict[str, Any]:
+    """One event as a JSON object. Field names are those of the messages."""
+    head: dict[str, Any] = {"t": round(now, 6), "seat": seat}
+    match event:
+        case Sent(peer, message):
+            data = message.encode().hex()
+            return head | {"event": "sent", "peer": peer, "data": data, "message": message.fields()}
+        case Received(peer, message):
+            return head | {"event": "received", "peer": peer, "message": message.fields()}
+        case Refused(peer, check, text, data):
+            return head | {"event": "refused", "peer": peer, "check": check, "text": text, "data": data.hex()}
+        case Happened(kind, text, fields):
+            return head | {"event": kind, "text": text, **fields}
+        case Turn(asked, _):
+            return head | {"event": "turn", "asked": asked}
+        case Finished(result):
+            return head | {"event": "finished", "result": result}
+    raise TypeError(f"no record for {event!r}")
+
+
+def as_text(event: Event, seat: str, now: float) -> str:
+    """The same for a person who watches one node."""
+    clock = time.strftime("%H:%M:%S", time.localtime(now))
+    match event:
+        case Happened(_, text, _):
+            return f"{clock} {seat}: {text}"
+        case Refused(peer, check, text, _):
+            return f"{clock} {seat}: refused from {peer}: {text} [{check}]"
+    return ""
