@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 
 
+class ShellError(Exception):
+    """The machine or the network does not let us begin. The text says what to do."""
+
+
 def make_clock() -> Clock:
     """Seconds since 1970 that never go back, whatever happens to the machine's clock."""
     offset = time.time() - time.monotonic()
@@ -55,7 +59,7 @@ class Driver:
     def over(self) -> bool:
         return self.core.done or self.left
 
-    def ask_in_background(self, wake: Callable[[], None]) -> None:
+    def ask_in_background(self, wake: Callable[[], object]) -> None:
         """The player is a person: ask on a thread of its own, and call `wake` when there is an answer."""
         assert self._player is not None
         self._person = Person(self._player, wake)
@@ -119,7 +123,7 @@ class Person:
     the process alive.
     """
 
-    def __init__(self, player: Player, wake: Callable[[], None]) -> None:
+    def __init__(self, player: Player, wake: Callable[[], object]) -> None:
         self._player = player
         self._wake = wake
         self._turns: queue.SimpleQueue[Turn] = queue.SimpleQueue()

@@ -1,0 +1,194 @@
+"""One node as a process: its core under its shell, with signals, logs and exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from nodes import address, dialect, game
+from nodes.core import Happened
+from nodes.log import Log
+from nodes.shell import Driver, ShellError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from nodes.address import Address
+    from nodes.core import Peer, Player
+    from nodes.game import Game, Seat
+    from nodes.streams import StreamShell
+
+SEED_BITS = 32
+PERSON = "human"
+
+
+class SetupError(ValueError):
+    """A person asked for something that is not to be had. The text says what is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What every kind of node takes."""
+
+    seed: int | None
+    games: int | None
+    players: int | None
+    dialect: tuple[str, ...]
+    bot: str | None
+    log: Path | None
+    tape: Path | None
+    json: bool
+    quiet: bool
+    pace: float
+    until_eof: bool
+
+
+class Interrupted(Exception):
+    """A signal came; its number is the argument."""
+
+
+def run_node(
+    played: Game, seat: Seat, options: Options, *, listen: Address | None, peers: dict[str, Address]
+) -> int:
+    """Build the core, put it under its shell, run it to its end. The exit code."""
+    settings: object = dialect.parse(played.dialect, options.dialect)
+    seed = secrets.randbits(SEED_BITS) if options.seed is None else options.seed
+    players = played.default_players if options.players is None else options.players
+    if players not in played.players:
+        allowed = f"{played.players.start} to {played.players[-1]}"
+        raise SetupError(f"{played.name} is for {allowed} players, not {players}")
+    games = played.default_games if options.games is None else options.games
+    setup = game.Setup(seat, settings, game.rng_for(seed, seat.name), players, games)
+    player = _player(played, seat, options.bot, seed)
+    story = None if options.quiet or options.bot == PERSON else sys.stdout
+    try:
+        log = Log(seat.name, file=options.log, story=story, style="json" if options.json else "text")
+    except OSError as error:
+        raise SetupError(f"cannot write the log {options.log}: {error.strerror}") from None
+    driver = Driver(played.core(setup), player, log, pace_s=options.pace)
+
+    def listening(where: Address) -> None:
+        log.write(
+            Happened(
+                "listening", f"listening on {where} (seed {seed})", {"address": str(where), "seed": seed}
+            ),
+            driver.clock(),
+        )
+        log.flush()
+
+    if options.until_eof:
+        _end_with_stdin()
+    try:
+        serve = _serve_datagrams if played.transport == "udp" else _serve_streams
+        peers = {name: address.resolve(there) for name, there in peers.items()}
+        signalled = serve(played, driver, options, listen, peers, listening)
+    except ShellError as error:
+        print(f"wiretable node: {error}", file=sys.stderr)
+        return 1
+    finally:
+        log.close()
+    return 0 if signalled is None else 128 + signalled
+
+
+def _serve_datagrams(
+    played: Game,
+    driver: Driver,
+    options: Options,
+    listen: Address | None,
+    peers: dict[str, Address],
+    listening: Callable[[Address], None],
+) -> int | None:
+    from nodes.tape import Tape
+    from nodes.udp import UdpShell
+
+    peer_of = _peer_names(played, peers)
+    tape = Tape(options.tape, "udp", driver.clock) if options.tape else None
+    shell = UdpShell(
+        driver, listen or address.Address("0.0.0.0", 0), routes=peers, peer_of=peer_of, tape=tape
+    )
+    if options.bot == PERSON:
+        shell.ask_in_background()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    listening(shell.address)
+    try:
+        shell.run()
+    except Interrupted as signalled:
+        return int(signalled.args[0])
+    finally:
+        shell.close()
+    return None
+
+
+def _peer_names(played: Game, peers: dict[Peer, Address]) -> Callable[[tuple[str, int]], Peer | None]:
+    """What to call the sender of a datagram. A client listens to its server alone."""
+    if played.topology == "ring":
+        return lambda _: "prev"
+    if peers:
+        names = {tuple(there): name for name, there in peers.items()}
+        return lambda there: names.get(there[:2])
+    return lambda there: str(address.Address(*there[:2]))
+
+
+def _serve_streams(
+    played: Game,
+    driver: Driver,
+    options: Options,
+    listen: Address | None,
+    peers: dict[str, Address],
+    listening: Callable[[Address], None],
+) -> int | None:
+    from nodes.tape import Tape
+
+    if played.transport == "tcp":
+        from nodes.tcp import TcpShell as Shell
+    else:
+        from nodes.websocket import WebSocketShell as Shell  # type: ignore[assignment]
+    tape = Tape(options.tape, "tcp", driver.clock) if options.tape else None
+
+    async def serve() -> StreamShell:
+        shell = Shell(driver, server=peers.get("server"), local=listen, tape=tape)
+        shell.on_listening = listening
+        if options.bot == PERSON:
+            shell.ask_in_background()
+        await shell.run()
+        return shell
+
+    return asyncio.run(serve()).signal
+
+
+def _player(played: Game, seat: Seat, bot: str | None, seed: int) -> Player | None:
+    if seat.role not in played.default_bots:
+        return None
+    if bot == PERSON:
+        from nodes.console import ConsoleTerminal
+
+        return played.human(ConsoleTerminal())
+    name = bot or played.default_bots[seat.role]
+    if name not in played.bots:
+        raise SetupError(f"{played.name} has no bot '{name}'; it has: {', '.join(played.bots)}, {PERSON}")
+    return played.bots[name](game.bot_rng_for(seed, seat.name))
+
+
+def _interrupt(number: int, _frame: object) -> NoReturn:
+    raise Interrupted(number)
+
+
+def _end_with_stdin() -> None:
+    """End when standard input does: an engine that dies takes its nodes along, whatever killed it."""
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):
+                pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="stdin", daemon=True).start()

@@ -1,0 +1,164 @@
+"""The WebSocket shell: frames, pings and close codes are the `websockets` library's, not ours."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, cast
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.connection import broadcast
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
+from websockets.frames import CloseCode
+
+from nodes.address import Address
+from nodes.shell import ShellError
+from nodes.streams import StreamShell
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nodes.core import Peer
+
+MESSAGE_MAX = 4096  # bytes; the longest message of the text is under 100
+PING_EVERY_S = 30.0
+CLOSE_PATIENCE_S = 2.0
+
+Connection = ServerConnection | ClientConnection
+
+
+class WebSocketShell(StreamShell):
+    """Many WebSocket connections, one core. One text frame is one message."""
+
+    async def listen(self) -> tuple[Address, Callable[[], Awaitable[None]]]:
+        assert self.local is not None
+        try:
+            server = await serve(
+                self._serve,
+                *self.local,
+                create_connection=_taped(ServerConnection, self),
+                max_size=MESSAGE_MAX,
+                ping_interval=PING_EVERY_S,
+                close_timeout=CLOSE_PATIENCE_S,
+                server_header="wiretable",
+                logger=_quiet(),
+            )
+        except OSError as error:
+            raise ShellError(f"cannot listen on {self.local}: {error.strerror}") from None
+
+        async def stop() -> None:
+            server.close()
+            await server.wait_closed()
+
+        return Address(*next(iter(server.sockets)).getsockname()[:2]), stop
+
+    async def dial(self, peer: Peer) -> None:
+        assert self.server is not None
+        try:
+            connection = await connect(
+                f"ws://{self.server}/",
+                create_connection=_taped(ClientConnection, self),
+                local_addr=self.local,
+                max_size=MESSAGE_MAX,
+                ping_interval=PING_EVERY_S,
+                close_timeout=CLOSE_PATIENCE_S,
+                proxy=None,
+                logger=_quiet(),
+            )
+        except (InvalidHandshake, InvalidMessage, TimeoutError) as error:
+            raise ShellError(f"{self.server} does not speak WebSocket: {error}") from None
+        reading = asyncio.get_running_loop().create_task(self._read(peer, connection))
+        self._readers.add(reading)
+        reading.add_done_callback(self._readers.discard)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._readers: set[asyncio.Task[None]] = set()
+
+    async def _serve(self, connection: ServerConnection) -> None:
+        await self._read(str(Address(*connection.remote_address[:2])), connection)
+
+    async def _read(self, peer: Peer, connection: Connection) -> None:
+        self.opened(peer, WebSocketLink(connection))
+        try:
+            while True:
+                message = await connection.recv()
+                if isinstance(message, bytes):
+                    # "messages textes": a binary frame is no message at all.
+                    await connection.close(CloseCode.UNSUPPORTED_DATA, "text frames only")
+                    break
+                self.received(peer, message.encode())
+        except ConnectionClosed:
+            pass
+        finally:
+            self.closed(peer)
+
+
+class WebSocketLink:
+    """One open WebSocket."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._closing: asyncio.Task[None] | None = None
+
+    def write(self, data: bytes) -> None:
+        # broadcast() writes without waiting for the reader, which send() would; the shell bounds the buffer.
+        broadcast([self._connection], data.decode())
+
+    def buffered(self) -> int:
+        return self._connection.transport.get_write_buffer_size()
+
+    def close(self) -> None:
+        self._closing = asyncio.get_running_loop().create_task(self._connection.close())
+
+    def abort(self) -> None:
+        self._connection.transport.abort()
+
+
+class TapedTransport:
+    """A transport that writes down what goes out. All else is the real one's."""
+
+    def __init__(self, transport: asyncio.Transport, shell: StreamShell, *, dialled: bool) -> None:
+        self._transport = transport
+        self._tape = shell.tape
+        self._here = Address(*transport.get_extra_info("sockname")[:2])
+        self._there = Address(*transport.get_extra_info("peername")[:2])
+        if self._tape is not None and dialled:
+            self._tape.write("open", self._here, self._there)
+
+    def write(self, data: bytes) -> None:
+        if self._tape is not None:
+            self._tape.write("data", self._here, self._there, data)
+        self._transport.write(data)
+
+    def close(self) -> None:
+        if self._tape is not None and not self._transport.is_closing():
+            self._tape.write("close", self._here, self._there)
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+def _taped(base: type[Any], shell: StreamShell) -> type[Any]:
+    """The library's connection class, with a tape in its transport where one is wanted."""
+    if shell.tape is None:
+        return base
+
+    class Taped(base):  # type: ignore[misc] # the base is chosen at run time
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            taped = TapedTransport(
+                cast("asyncio.Transport", transport), shell, dialled=base is ClientConnection
+            )
+            super().connection_made(taped)
+
+    return Taped
+
+
+def _quiet() -> logging.Logger:
+    """The library logs every broken handshake with a traceback; our log has the check ids instead."""
+    logger = logging.getLogger("nodes.websocket")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
