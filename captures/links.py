@@ -12,11 +12,10 @@ import platform
 import re
 import socket
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from captures.blocks import Direction, Interface, Section, packed_address
+from nodes import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -130,28 +129,10 @@ class LinkTable:
         self._rows.setdefault((src.address, dst.address), []).append((src.port, dst.port, place))
 
 
-@cache
-def application() -> str:
-    """Return "Wiretable" and its version: from the clone it runs in, else from what was installed."""
-    project = Path(__file__).parent.parent / "pyproject.toml"
-    try:
-        match = re.search(r'^version = "([^"]+)"', project.read_text("utf-8"), re.MULTILINE)
-    except OSError:
-        match = None
-    if match:
-        return f"Wiretable {match[1]}"
-    from importlib.metadata import PackageNotFoundError, version  # slow, and seldom needed
-
-    try:
-        return f"Wiretable {version('wiretable')}"
-    except PackageNotFoundError:
-        return "Wiretable"
-
-
 def section(*comments: str) -> Section:
     """Return a section header that says what machine and program recorded."""
     os_name = f"{platform.system()} {platform.release()}"
-    return Section(platform.machine(), os_name, application(), comments)
+    return Section(platform.machine(), os_name, f"Wiretable {__version__}", comments)
 
 
 def describe(writer: Writer, links: Iterable[Link], how: str, names: Mapping[str, str]) -> None:

@@ -54,6 +54,8 @@ class Game:
     default_bots: Mapping[str, str]  # role → bot; a role that is not here takes no decisions
     human: Callable[[Terminal], Player]
     checks: Mapping[str, Check]
+    # What both ends of a client/server game know of its result, and must agree on.
+    shared: tuple[str, ...] = ("winner", "scores")
     # Dialect settings that a seeded run adds, so that nothing on the wire depends on real time.
     seeded: Mapping[str, str] = field(default_factory=dict)
 

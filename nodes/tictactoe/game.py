@@ -41,4 +41,5 @@ GAME = Game(
     default_bots={"server": "perfect", "client": "random"},
     human=Person,
     checks=CHECKS,
+    shared=("mark", "end"),
 )

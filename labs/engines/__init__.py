@@ -1,0 +1,1 @@
+"""Where a run takes place: one engine a file."""

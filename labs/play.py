@@ -1,0 +1,28 @@
+"""A person in a seat: the very node a bot would have, in this process, at this terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.main import node
+from nodes.process import PERSON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from labs.engines.local import LocalEngine
+
+
+def sit_at(name: str) -> Callable[[LocalEngine], int]:
+    """Returns what runs the seat `name` of an engine to its end: the node's exit code."""
+
+    def sit_down(engine: LocalEngine) -> int:
+        seat = next(seat for seat in engine.plan.seats if seat.name == name)
+        line = [*engine.node_arguments(seat), "--bot", PERSON]
+        try:
+            node(line, prog_name="wiretable node", standalone_mode=False)
+        except SystemExit as ended:
+            return int(ended.code or 0)
+        return 0
+
+    return sit_down

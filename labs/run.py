@@ -1,0 +1,151 @@
+"""One run from beginning to end: folder, engine, story, verdict."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from labs.engines.local import LocalEngine
+from labs.folder import RunFolder, versions
+from labs.verdict import disagreements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from labs.display import Display
+    from labs.plan import Plan
+
+Verdict = Literal["finished", "failed", "stalled", "interrupted"]
+EXIT_CODES: dict[Verdict, int] = {"finished": 0, "failed": 1, "stalled": 3, "interrupted": 130}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a run ended."""
+
+    folder: Path
+    verdict: Verdict = "interrupted"
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)  # by seat
+    complaints: list[str] = field(default_factory=list)
+    refusals: Counter[str] = field(default_factory=Counter)
+    capture_text: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
+
+    @property
+    def games(self) -> list[dict[str, Any]]:
+        """As told by whoever knows most: m0 or the server, else any seat that finished."""
+        return next(iter(self.results.values()), {}).get("games", [])  # type: ignore[no-any-return]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "games": self.games,
+            "complaints": self.complaints,
+            "refusals": dict(sorted(self.refusals.items())),
+            "folder": str(self.folder),
+        }
+
+
+def run(
+    plan: Plan,
+    *,
+    store: Path,
+    display: Display,
+    capture: Literal["auto", "kernel", "shells", "off"] = "auto",
+    silence_s: float = 60.0,
+    sit_down: Callable[[LocalEngine], int] | None = None,
+) -> Outcome:
+    """Run a plan. `sit_down` plays a person's seat in this very process."""
+    folder = RunFolder.create(store, f"{plan.game.name}-seed{plan.seed}")
+    outcome = Outcome(folder.path)
+    folder.note(
+        game=plan.game.name,
+        seed=plan.seed,
+        players=plan.players,
+        games=plan.games,
+        dialect=plan.dialect,
+        versions=versions(),
+        engine=LocalEngine.name,
+        started=_stamp(),
+        verdict="running",
+    )
+    try:
+        with LocalEngine(plan, folder, capture) as engine:
+            folder.note(
+                seats=[
+                    {
+                        "name": seat.name,
+                        "role": seat.role,
+                        "address": str(engine.addresses[seat.name]),
+                        "bot": plan.bots.get(seat.name) or ("person" if seat.name == plan.person else None),
+                    }
+                    for seat in plan.seats
+                ],
+                links=[list(link) for link in plan.links],
+            )
+            with display.showing():
+                engine.start()
+                left = sit_down(engine) if sit_down is not None else 0
+                if left == 0:
+                    _follow(engine, display, outcome, silence_s)
+        outcome.capture_text = engine.recording.text
+    except KeyboardInterrupt:
+        outcome.verdict = "interrupted"
+        outcome.complaints.append("interrupted; everything that was started has been ended")
+    finally:
+        ordered = {
+            seat.name: outcome.results[seat.name] for seat in plan.seats if seat.name in outcome.results
+        }
+        outcome.results = ordered
+        folder.note(
+            ended=_stamp(),
+            verdict=outcome.verdict,
+            complaints=outcome.complaints,
+            refusals=dict(sorted(outcome.refusals.items())),
+            result={"games": outcome.games},
+            capture=outcome.capture_text,
+        )
+    return outcome
+
+
+def _follow(engine: LocalEngine, display: Display, outcome: Outcome, silence_s: float) -> None:
+    """Listen to the nodes until all have ended, and judge."""
+    last: dict[str, str] = {}
+    try:
+        for seat, what in engine.told(silence_s):
+            if isinstance(what, int):
+                if what != 0:
+                    outcome.complaints.append(
+                        f"{seat} ended with exit code {what}; see {engine.folder.log(seat)}"
+                    )
+                continue
+            display.hear(seat, what)
+            last[seat] = str(what.get("text", ""))
+            match what["event"]:
+                case "finished":
+                    outcome.results[seat] = what["result"]
+                case "refused":
+                    outcome.refusals[what["check"]] += 1
+                case "complaint":
+                    outcome.complaints.append(f"{seat}: {what['text']}")
+    except TimeoutError:
+        outcome.verdict = "stalled"
+        outcome.complaints.append(
+            f"stalled: nothing happened for {silence_s:g} s. Last words: "
+            + "; ".join(f"{seat}: {text}" for seat, text in sorted(last.items()))
+        )
+        return
+    missing = [name for name in engine.started if name not in outcome.results]
+    outcome.complaints += [f"{name} did not finish" for name in missing]
+    outcome.complaints += disagreements(engine.plan, outcome.results)
+    outcome.verdict = "failed" if outcome.complaints else "finished"
+
+
+def _stamp() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
