@@ -38,7 +38,7 @@ CORE_FILES = (
     *(
         f"nodes/{game}/{part}.py"
         for game in NAMES
-        for part in ("checks", "dialect", "messages", "transport", "rules", "roles")
+        for part in ("checks", "dialect", "messages", "transport", "rules", "roles", "server", "client")
     ),
 )
 

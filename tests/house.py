@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ PACKAGES = ("captures", "dissectors", "labs", "nodes", "tests")
 
 CORE_PARTS = ("checks", "dialect", "messages", "transport", "rules", "roles")
 GAME_FILES = {"__init__.py", *(f"{part}.py" for part in (*CORE_PARTS, "bots", "human", "game"))}
+# Long roles stand in a file each, and roles.py holds what both share.
+ROLE_PARTS = ("server", "client")
 GAME_TESTS = {f"test_{part}.py" for part in ("messages", "transport", "rules", "roles", "bots", "human")} | {
     "__init__.py"
 }
@@ -29,11 +33,17 @@ CORE_LIBRARIES = {
     "typing", "unicodedata",
 }  # fmt: skip
 GAME_LIBRARIES = {"holdem": {"pokerkit"}}
-TYPING_ONLY = {"random"}  # a generator is handed in, so only its type has a name here
+# A generator and the set-up are handed in, so only their types have a name here.
+TYPING_ONLY = {"random", "nodes.game"}
 
 # hash() of a string differs from process to process; the others look at the world.
 FORBIDDEN_CALLS = {"__import__", "breakpoint", "eval", "exec", "hash", "id", "input", "open", "print"}
-CLOCK_CALLS = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
+WORLDLY = {
+    "time": set(dir(time)),
+    "random": set(dir(random)),
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+}
 
 # Who may know whom.
 LAYERS = {
@@ -93,15 +103,15 @@ def core_imports(source: str, module: str) -> list[str]:
     """A core imports what computes, nodes.core and its own folder's cores; its rules know no messages."""
     package, _, part = module.rpartition(".")
     game = package.rpartition(".")[2] if package != "nodes" else ""
-    ours = {"nodes.core"} | {f"{package}.{name}" for name in CORE_PARTS if game}
+    ours = {"nodes.core"} | {f"{package}.{name}" for name in (*CORE_PARTS, *ROLE_PARTS) if game}
     if part == "rules":
-        ours -= {f"{package}.{name}" for name in ("messages", "transport", "roles")}
+        ours -= {f"{package}.{name}" for name in ("messages", "transport", "roles", *ROLE_PARTS)}
     libraries = CORE_LIBRARIES | GAME_LIBRARIES.get(game, set())
     complaints = []
     for found in imports(source, package):
         top = found.module.partition(".")[0]
         allowed = found.module in ours if top in PACKAGES else top in libraries
-        if not allowed and not (found.typing_only and top in TYPING_ONLY):
+        if not allowed and not (found.typing_only and found.module in TYPING_ONLY):
             complaints.append(f"line {found.line}: a core imports {found.module}")
     return complaints
 
@@ -118,7 +128,7 @@ def core_calls(source: str) -> list[str]:
             name = called.id if called.id in FORBIDDEN_CALLS else ""
         elif isinstance(called, ast.Attribute):
             owner = ast.unparse(called.value).rpartition(".")[2]
-            if owner in {"time", "random"} or (owner, called.attr) in CLOCK_CALLS:
+            if called.attr in WORLDLY.get(owner, ()):
                 name = f"{owner}.{called.attr}"
         if name:
             complaints.append(f"line {node.lineno}: a core calls {name}()")
