@@ -94,7 +94,9 @@ def show_outcome(console: Console, plan: Plan, outcome: Outcome) -> None:
         total = sum(outcome.refusals.values())
         listed = ", ".join(f"{check} ×{count}" for check, count in sorted(outcome.refusals.items()))
         console.print(f"{total} messages were refused: {listed}", highlight=False)
-    console.print(f"{outcome.capture_text}", highlight=False, soft_wrap=True)
+    if "file" in outcome.capture:
+        where = outcome.folder / outcome.capture["file"]
+        console.print(f"capture: {where} ({outcome.capture['text']})", highlight=False, soft_wrap=True)
     console.print(
         f"run folder: {outcome.folder}  (again: --seed {plan.seed})", highlight=False, soft_wrap=True
     )

@@ -31,7 +31,7 @@ class Outcome:
     results: dict[str, dict[str, Any]] = field(default_factory=dict)  # by seat
     complaints: list[str] = field(default_factory=list)
     refusals: Counter[str] = field(default_factory=Counter)
-    capture_text: str = ""
+    capture: dict[str, Any] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -49,6 +49,7 @@ class Outcome:
             "complaints": self.complaints,
             "refusals": dict(sorted(self.refusals.items())),
             "folder": str(self.folder),
+            "capture": self.capture,
         }
 
 
@@ -82,7 +83,7 @@ def run(
                     {
                         "name": seat.name,
                         "role": seat.role,
-                        "address": str(engine.addresses[seat.name]),
+                        "address": engine.where(seat),
                         "bot": plan.bots.get(seat.name) or ("person" if seat.name == plan.person else None),
                     }
                     for seat in plan.seats
@@ -94,7 +95,7 @@ def run(
                 left = sit_down(engine) if sit_down is not None else 0
                 if left == 0:
                     _follow(engine, display, outcome, silence_s)
-        outcome.capture_text = engine.recording.text
+        outcome.capture = engine.recording.notes
     except KeyboardInterrupt:
         outcome.verdict = "interrupted"
         outcome.complaints.append("interrupted; everything that was started has been ended")
@@ -109,7 +110,7 @@ def run(
             complaints=outcome.complaints,
             refusals=dict(sorted(outcome.refusals.items())),
             result={"games": outcome.games},
-            capture=outcome.capture_text,
+            capture=outcome.capture,
         )
     return outcome
 

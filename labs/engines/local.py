@@ -70,6 +70,11 @@ class LocalEngine:
     def addresses(self) -> dict[str, Address]:
         return self._addresses.by_seat
 
+    def where(self, seat: Seat) -> str:
+        """A seat's address; a client's port is the kernel's choice."""
+        there = self.addresses[seat.name]
+        return there.host if seat.role == "client" else str(there)
+
     @property
     def started(self) -> list[str]:
         """The seats this engine plays; a person's is not among them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from captures.kernel import EXIT_NOT_PERMITTED
 from captures.links import Link, parse_link
@@ -35,7 +35,8 @@ class Recording:
         # Whether an address alone tells the seat; else ports do.
         self.by_address = len({there.host for there in addresses.values()}) == len(addresses)
         self.source: Literal["kernel", "shells", "off"] = "off"
-        self.text = "no capture was made"
+        self.notes: dict[str, Any] = {"source": "off"}  # for run.json
+        self._why = "as asked"
 
     def start(self, wanted: Wanted) -> None:
         """Begin. Raises RecordingError only where `kernel` was insisted on."""
@@ -43,6 +44,8 @@ class Recording:
             return
         if wanted == "shells" or not self.by_address:
             self.source = "shells"
+            if wanted != "shells":
+                self._why = "This host has one loopback address only."
             return
         line = [*python(), "-m", "captures.record", "--out", str(self._folder.capture)]
         for link in self.links:
@@ -58,7 +61,7 @@ class Recording:
         reason = complaint.decode(errors="replace").strip()
         if wanted == "kernel" or recorder.returncode != EXIT_NOT_PERMITTED:
             raise RecordingError(f"no capture from the kernel: {reason} Try --capture shells.")
-        self.source = "shells"
+        self.source, self._why = "shells", reason
 
     @property
     def links(self) -> list[Link]:
@@ -66,23 +69,23 @@ class Recording:
         return [self._link(here, there) for here, there in self._plan.links]
 
     def stop(self) -> None:
-        """End, and say what there is."""
+        """End, and note what there is."""
         if self.source == "shells":
             tapes = [tape for seat in self._plan.seats if (tape := self._folder.tape(seat.name)).exists()]
             names = {there.host: name for name, there in self._addresses.items()} if self.by_address else {}
             merged = merge(tapes, self._folder.capture, self.links, names)
-            why = "told by the shells; the kernel records only for root"
-            self.text = f"capture: {self._folder.capture} ({merged.frames} frames, {why})"
             for tape in tapes:
                 tape.unlink()
+            self._note(f"{merged.frames} frames, told by the shells: {self._why}")
         elif self._recorder is not None:
             recorder, self._recorder = self._recorder, None
             code = end(recorder)
             assert recorder.stdout is not None
             said = recorder.stdout.read().decode(errors="replace").strip()
-            self.text = (
-                f"capture: {self._folder.capture} ({said or f'the recorder ended with exit code {code}'})"
-            )
+            self._note(said or f"the recorder ended with exit code {code}")
+
+    def _note(self, text: str) -> None:
+        self.notes = {"source": self.source, "file": self._folder.capture.name, "text": text}
 
     def _link(self, here: str, there: str) -> Link:
         a, b = self._addresses[here], self._addresses[there]
