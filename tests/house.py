@@ -195,8 +195,9 @@ def misquoted(checks: Mapping[str, Check], texts: Iterable[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Words only matter: not line ends, markup, quotation marks, table rules or a closing full stop."""
-    return re.sub(r"[\s*`\"'“”«»|\\]+", " ", text).strip().rstrip(".;:, ").lstrip(".;:, ")
+    """Only words matter: no line ends, markup, list marks, quotation marks, table rules or closing stop."""
+    text = re.sub(r"(?m)^\s*(?:[-*+]|\d+\.|#+)\s", "", text)
+    return re.sub(r"[\s*`\"'“”«»|\\]+", "", text).strip(".;:,")
 
 
 # In classes of one letter, so that this file keeps its own rule.
