@@ -213,9 +213,12 @@ def explain(check: str | None, as_json: bool) -> None:
 @click.argument("rows", nargs=-1)
 def bench(as_json: bool, quick: bool, rows: tuple[str, ...]) -> None:
     """Measure speed: every figure beside a peer that is measured in the same run."""
-    from labs.bench import measure, show
+    from labs.bench import UnknownRowError, measure, show
 
-    figures = measure(rows, quick=quick, progress=_console("auto", stderr=True))
+    try:
+        figures = measure(rows, quick=quick, progress=_console("auto", stderr=True))
+    except UnknownRowError as error:
+        raise click.UsageError(str(error)) from None
     if as_json:
         click.echo(json.dumps([figure.as_json() for figure in figures], ensure_ascii=False, indent=2))
     else:
@@ -245,8 +248,6 @@ def _plan(name: str, **wishes: Any) -> Any:
 
 def _run(plan: Any, display: Any, **how: Any) -> Any:
     """Run with errors as sentences, and SIGTERM as orderly an end as Ctrl-C."""
-    from labs.engines.local import EngineError
-    from labs.engines.recording import RecordingError
     from labs.folder import FolderError
     from labs.run import run as run_plan
 
@@ -256,7 +257,7 @@ def _run(plan: Any, display: Any, **how: Any) -> Any:
     signal.signal(signal.SIGTERM, interrupt)
     try:
         return run_plan(plan, display=display, **how)
-    except (EngineError, FolderError, RecordingError) as error:
+    except FolderError as error:
         _fail(str(error))
 
 

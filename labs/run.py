@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from labs.engines.local import LocalEngine
+from labs.engines.local import EngineError, LocalEngine
+from labs.engines.recording import RecordingError
 from labs.folder import RunFolder, versions
 from labs.verdict import disagreements
 
@@ -96,6 +97,9 @@ def run(
                 if left == 0:
                     _follow(engine, display, outcome, silence_s)
         outcome.capture = engine.recording.notes
+    except (EngineError, RecordingError) as error:
+        outcome.verdict = "failed"
+        outcome.complaints.append(str(error))
     except KeyboardInterrupt:
         outcome.verdict = "interrupted"
         outcome.complaints.append("interrupted; everything that was started has been ended")
