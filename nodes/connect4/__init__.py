@@ -1,0 +1,1 @@
+"""Connect Four ("Puissance 4"): text messages over WebSocket, one server, many clients."""
