@@ -1,0 +1,1 @@
+"""Hearts ("Copas"): four machines on a UDP ring, one token."""
