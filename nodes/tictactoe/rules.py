@@ -19,7 +19,7 @@ Outcome = Literal["O", "X", "E"]  # who has a line, or a tie ("empate")
 BLANK = " "
 EMPTY: Board = BLANK * 9
 CELLS = "123456789"
-LINES = ("123", "456", "789", "147", "258", "369", "159", "357")
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 MARKS: tuple[Mark, Mark] = ("O", "X")
 
 
@@ -30,7 +30,7 @@ def at(board: Board, cell: Cell) -> str:
 
 def free(board: Board) -> tuple[Cell, ...]:
     """The cells nobody has marked."""
-    return tuple(cell for cell in CELLS if at(board, cell) == BLANK)
+    return tuple(cell for cell, mark in zip(CELLS, board, strict=True) if mark == BLANK)
 
 
 def to_move(board: Board) -> Mark:
@@ -46,8 +46,7 @@ def play(board: Board, cell: Cell) -> Board:
 
 def outcome(board: Board) -> Outcome | None:
     """Who has three in a line; a tie if the board is full without one; None while the game goes on."""
-    for line in LINES:
-        for mark in MARKS:
-            if all(at(board, cell) == mark for cell in line):
-                return mark
+    for mark in MARKS:
+        if any(board[a] == board[b] == board[c] == mark for a, b, c in LINES):
+            return mark
     return None if BLANK in board else "E"

@@ -142,7 +142,7 @@ class Server(Role):
             self._events.append(table.turn)
 
     def _reject(self, table: _Table, error: RemoteProtocolError, data: bytes) -> None:
-        """ "o servidor rejeitará a jogada reenviando o mesmo estado de jogo", with 0 in front."""
+        # "o servidor rejeitará a jogada reenviando o mesmo estado de jogo, porém com […] 0"
         self._refuse(table.peer, error, data)
         self._say(table.peer, State.of(table.board, self._dialect, REJECTED))
         table.rejected += 1
