@@ -34,8 +34,8 @@ _ETH_P_IPV6 = 0x86DD
 _ARPHRD_ETHER = 1
 _ARPHRD_LOOPBACK = 772
 
-# The kernel takes 4,096 instructions, a pair needs five.
-PAIRS_MAX = 800
+# A pair takes about 160 bytes of net.core.optmem_max, which older kernels set to 20 KiB.
+PAIRS_MAX = 64
 _LOAD_WORD, _LOAD_HALF = 0x20, 0x28  # ld [k], ldh [k]
 _JUMP_IF_EQUAL = 0x15
 _RETURN = 0x06
@@ -69,7 +69,7 @@ class Tap:
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         except PermissionError:
             raise NotPermitted(
-                "Recording from the kernel needs root or CAP_NET_RAW, and this process has neither."
+                "Recording from the kernel needs CAP_NET_RAW (root has it), and this process lacks it."
             ) from None
         except OSError as error:
             raise NotPermitted(f"The kernel gives no packet socket: {error.strerror}.") from None

@@ -83,7 +83,8 @@ def load(path: Path) -> Capture:
     blocks: list[Block] = []
     with path.open("rb") as stream:
         try:
-            blocks.extend(read_blocks(stream))
+            for block in read_blocks(stream):
+                blocks.append(block)
         except CaptureError as problem:
             return Capture(blocks, problem)
     return Capture(blocks, None)

@@ -126,8 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         describe(writer, links, f"seen by the kernel on {options.interface}", dict(options.node))
         writer.flush()
         recorder = Recorder(tap, writer, table, len(links))
+        asked_to_end = _signals()
         _tell("ready")
-        _record(tap, recorder)
+        _record(tap, recorder, asked_to_end)
         recorder.drain()
         recorder.finish()
     except OSError as error:
@@ -136,23 +137,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _record(tap: Tap, recorder: Recorder) -> None:
-    """Take frames until standard input closes or a signal asks for the end."""
-    wake_read, wake_write = os.pipe()
-    os.set_blocking(wake_write, False)
-    signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+def _signals() -> int:
+    """Return a descriptor that becomes readable when a signal asks for the end."""
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
     signal.signal(signal.SIGTERM, _noted)
     # Ctrl-C reaches the whole group. The caller then ends the nodes, whose last frames belong into the
     # capture, and closes our input. Only a person at the terminal ends us by it.
     signal.signal(signal.SIGINT, _noted if os.isatty(0) else signal.SIG_IGN)
+    return readable
+
+
+def _record(tap: Tap, recorder: Recorder, asked_to_end: int) -> None:
+    """Take frames until standard input closes or a signal asks for the end."""
     poll = select.poll()
-    for descriptor in (tap.fileno(), wake_read, 0):
+    for descriptor in (tap.fileno(), asked_to_end, 0):
         poll.register(descriptor, select.POLLIN)
     while True:
         ready = {descriptor for descriptor, _event in poll.poll()}
         if tap.fileno() in ready:
             recorder.take()
-        if wake_read in ready or (0 in ready and not _still_open(0)):
+        if asked_to_end in ready or (0 in ready and not _still_open(0)):
             return
 
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SYNTHESISED = (
-    "The headers of this capture were synthesised: the shells recorded what they sent, "
-    "because the kernel gave no packet socket. Addresses, ports, payloads and times of sending are true; "
-    "link, IP, UDP and TCP headers, handshakes and acknowledgements were not seen by the kernel."
+    "The headers of this capture were synthesised from what the shells recorded of their own sending. "
+    "Addresses, ports, payloads and times of sending are true; link, IP, UDP and TCP headers, "
+    "handshakes and acknowledgements were not seen by the kernel."
 )
 HOW = "headers synthesised from the shells' own recording, not seen by the kernel"
 OTHER = "other"  # the interface for what belongs to no link
