@@ -114,7 +114,8 @@ def parse_line(raw: bytes) -> Line | None:
         entry = json.loads(raw)
         kind, proto = entry["kind"], entry["proto"]
         src, dst = parse_end(entry["src"]), parse_end(entry["dst"])
-        time_ns = round(entry["t"] * 1_000_000_000)
+        # float() first: a text times a number is a long text.
+        time_ns = round(float(entry["t"]) * 1_000_000_000)
         data = bytes.fromhex(entry["data"]) if kind == "data" else b""
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None

@@ -228,10 +228,7 @@ def test_without_the_right_it_says_so_and_the_caller_can_tell(tmp_path: Path) ->
         prefix = (require_tool("setpriv"), "--bounding-set=-net_raw", "--inh-caps=-net_raw")
     code, said = refused("--out", str(tmp_path / "no.pcapng"), *RING, prefix=prefix)
     assert code == EXIT_NOT_PERMITTED
-    assert (
-        said
-        == "Recording from the kernel needs CAP_NET_RAW (root has it), and this process lacks it.\n"
-    )
+    assert said == "Recording from the kernel needs CAP_NET_RAW (root has it), and this process lacks it.\n"
     assert not (tmp_path / "no.pcapng").exists()
 
 
