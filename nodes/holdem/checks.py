@@ -6,7 +6,7 @@ from nodes.core import Check
 
 CHECKS: dict[str, Check] = {
     "holdem/frame.len": Check(
-        "首先发送长度为4的数据包长度，再发送数据包; a length < 2 or > 1 MiB is refused",
+        "首先发送长度为4的数据包长度，再发送数据包。 […] a length < 2 or > 1 MiB is refused",
         "The four bytes are a little-endian signed length; outside its bounds framing is lost: error, close.",
     ),
     "holdem/frame.utf8": Check("UTF-8 accepted", "The bytes of a packet must be valid UTF-8."),
@@ -83,11 +83,11 @@ CHECKS: dict[str, Check] = {
         "The players sit at 0, 1, 2 …, each once; the one at `position` bears our name.",
     ),
     "holdem/state.action_position": Check(
-        "目前需要执行动作的玩家所在的座位号; after the last action one more state with action_position: -1",
+        "目前需要执行动作的玩家所在的座位号 […] one more state with action_position: -1",
         "The seat to act is one of the table, or -1.",
     ),
     "holdem/state.legal_actions": Check(
-        "某个动作，包含call, check, raise, fold; call和check必定只有一个有效",
+        "某个动作，包含call, check, raise, fold […] call和check必定只有一个有效",
         "Only these four, each once; who is to act has exactly one of call and check.",
     ),
     "holdem/state.raise_range": Check(

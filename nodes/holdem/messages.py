@@ -11,9 +11,10 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nodes.core import RemoteProtocolError
+from nodes.holdem.transport import list_of, object_of, parse, refuse, shown, string, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -276,103 +277,33 @@ AnyMessage = Connect | Ready | Action | State | Result | Error | Success
 def decode(body: bytes) -> AnyMessage:
     """Read one packet. Raises RemoteProtocolError, whose reply_hint is the error to send."""
     try:
-        fields = _parse(body)
+        fields = parse(body)
         info = fields.get("info")
         reader = _READERS.get(info) if isinstance(info, str) else None
         if reader is None:
-            _refuse("holdem/info", f"info is {_shown(info)}, not one of {', '.join(_READERS)}")
+            refuse("holdem/info", f"info is {shown(info)}, not one of {', '.join(_READERS)}")
         return reader(fields)
     except RemoteProtocolError as error:
         error.reply_hint = Error(error.text)
         raise
 
 
-def _refuse(check: str, text: str) -> NoReturn:
-    raise RemoteProtocolError(check, text)
-
-
-def _shown(value: object) -> str:
-    """A stranger's value, short and printable. Only scalars are shown: a container may be deep."""
-    if isinstance(value, str):
-        return ascii(value[:40])
-    if value is None or isinstance(value, bool | float):
-        return str(value)
-    if isinstance(value, int):
-        return str(value) if abs(value) <= MONEY_MAX else "a huge number"
-    return "a list" if isinstance(value, list) else "an object"
-
-
-def _parse(body: bytes) -> dict[str, Any]:
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        _refuse("holdem/frame.utf8", f"byte {error.start} of the packet is not UTF-8")
-    try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except RecursionError:
-        _refuse("holdem/frame.json", "the JSON is nested too deeply")
-    except ValueError as error:  # also a number of more digits than Python converts
-        _refuse("holdem/frame.json", f"the packet is not JSON: {str(error)[:80]}")
-    if not isinstance(value, dict):
-        _refuse("holdem/frame.json", "the packet is JSON, but not an object")
-    return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        _refuse("holdem/frame.json", "an object has the same key twice")
-    return fields
-
-
-def _no_constant(word: str) -> NoReturn:
-    _refuse("holdem/frame.json", f"{word} is not a JSON number")
-
-
-def _whole(value: object, low: int, high: int, check: str, what: str) -> int:
-    """A whole number in bounds; 2.0 is one, true is not."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        _refuse(check, f"{what} is {_shown(value)}, not a whole number from {low} to {high}")
-    return value
-
-
-def _string(value: object, low: int, high: int, check: str, what: str) -> str:
-    """A text of sane length that can be printed (so no lone surrogates and no control characters)."""
-    if not isinstance(value, str) or not low <= len(value) <= high or not value.isprintable():
-        _refuse(check, f"{what} is {_shown(value)}, not a printable text of {low} to {high} characters")
-    return value
-
-
-def _list(value: object, length_max: int, check: str, what: str) -> list[Any]:
-    if not isinstance(value, list) or len(value) > length_max:
-        _refuse(check, f"{what} is not a list of at most {length_max}")
-    return value
-
-
-def _object(value: object, check: str, what: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        _refuse(check, f"{what} is {_shown(value)}, not an object")
-    return value
-
-
 def _name(fields: dict[str, Any]) -> str:
-    return _string(fields.get("name"), 1, NAME_MAX, "holdem/connect.name", "name")
+    return string(fields.get("name"), 1, NAME_MAX, "holdem/connect.name", "name")
 
 
 def _read_connect(fields: dict[str, Any]) -> Connect:
     room_id = fields.get("room_id")
     if isinstance(room_id, str):
-        _string(room_id, 0, ROOM_ID_LENGTH_MAX, "holdem/connect.room_id", "room_id")
+        string(room_id, 0, ROOM_ID_LENGTH_MAX, "holdem/connect.room_id", "room_id")
     elif room_id is not None:
-        room_id = _whole(room_id, -MONEY_MAX, MONEY_MAX, "holdem/connect.room_id", "room_id")
+        room_id = whole(room_id, -MONEY_MAX, MONEY_MAX, "holdem/connect.room_id", "room_id")
     return Connect(
         _name(fields),
-        _whole(
+        whole(
             fields.get("room_number"), PLAYERS_MIN, PLAYERS_MAX, "holdem/connect.room_number", "room_number"
         ),
-        _whole(fields.get("game_number"), 1, GAMES_MAX, "holdem/connect.game_number", "game_number"),
+        whole(fields.get("game_number"), 1, GAMES_MAX, "holdem/connect.game_number", "game_number"),
         room_id,
     )
 
@@ -380,44 +311,44 @@ def _read_connect(fields: dict[str, Any]) -> Connect:
 def _read_ready(fields: dict[str, Any]) -> Ready:
     status = fields.get("status")
     if status not in ("start", "exit"):
-        _refuse("holdem/ready.status", f"status is {_shown(status)}, not start or exit")
+        refuse("holdem/ready.status", f"status is {shown(status)}, not start or exit")
     return Ready(status)
 
 
 def _read_action(fields: dict[str, Any]) -> Action:
-    return Action(_string(fields.get("action"), 0, ACTION_LENGTH_MAX, "holdem/action.form", "action"))
+    return Action(string(fields.get("action"), 0, ACTION_LENGTH_MAX, "holdem/action.form", "action"))
 
 
 def _cards(value: object, length_max: int, what: str) -> tuple[str, ...]:
-    cards = _list(value, length_max, "holdem/card", what)
+    cards = list_of(value, length_max, "holdem/card", what)
     for card in cards:
         if not isinstance(card, str) or card not in CARDS:
-            _refuse("holdem/card", f"{what} holds {_shown(card)}, which is no card")
+            refuse("holdem/card", f"{what} holds {shown(card)}, which is no card")
     return tuple(cards)
 
 
 def _all_different(cards: Iterable[str]) -> None:
     seen = list(cards)
     if len(set(seen)) != len(seen):
-        _refuse("holdem/card.twice", "a card appears twice")
+        refuse("holdem/card.twice", "a card appears twice")
 
 
 def _history(value: object) -> Streets:
     return tuple(
         tuple(
-            _read_played(_object(entry, "holdem/history", "an entry of action_history"))
-            for entry in _list(street, STREET_ACTIONS_MAX, "holdem/history", "a street of action_history")
+            _read_played(object_of(entry, "holdem/history", "an entry of action_history"))
+            for entry in list_of(street, STREET_ACTIONS_MAX, "holdem/history", "a street of action_history")
         )
-        for street in _list(value, STREETS_MAX, "holdem/history", "action_history")
+        for street in list_of(value, STREETS_MAX, "holdem/history", "action_history")
     )
 
 
 def _read_played(entry: dict[str, Any]) -> Played:
     return Played(
-        _whole(entry.get("position"), 0, PLAYERS_MAX - 1, "holdem/history", "position"),
+        whole(entry.get("position"), 0, PLAYERS_MAX - 1, "holdem/history", "position"),
         # The table of the text spells it acion, its example action.
-        _string(entry.get("action", entry.get("acion")), 1, ACTION_LENGTH_MAX, "holdem/history", "action"),
-        _string(entry.get("timestamp", ""), 0, TIMESTAMP_LENGTH_MAX, "holdem/history", "timestamp"),
+        string(entry.get("action", entry.get("acion")), 1, ACTION_LENGTH_MAX, "holdem/history", "action"),
+        string(entry.get("timestamp", ""), 0, TIMESTAMP_LENGTH_MAX, "holdem/history", "timestamp"),
     )
 
 
@@ -426,25 +357,27 @@ def _money(player: dict[str, Any], *keys: str) -> int | float:
     amounts = [player[key] for key in keys if key in player]
     for amount in amounts:
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not abs(amount) <= MONEY_MAX:
-            _refuse("holdem/money", f"{keys[0]} is {_shown(amount)}, not an amount of money")
+            refuse("holdem/money", f"{keys[0]} is {shown(amount)}, not an amount of money")
     if len(set(amounts)) != 1:
-        _refuse("holdem/money", f"{keys[0]} is missing, or its two spellings differ")
+        refuse("holdem/money", f"{keys[0]} is missing, or its two spellings differ")
     amount = amounts[0]
     return int(amount) if math.floor(amount) == amount else amount
 
 
 def _players(value: object, check: str) -> list[tuple[int, dict[str, Any]]]:
     """The players by seat; "小盲位编号为0，依次增加"."""
-    players = [_object(player, check, "a player") for player in _list(value, PLAYERS_MAX, check, "players")]
+    players = [
+        object_of(player, check, "a player") for player in list_of(value, PLAYERS_MAX, check, "players")
+    ]
     if len(players) < PLAYERS_MIN:
-        _refuse(check, f"there are {len(players)} players, not {PLAYERS_MIN} to {PLAYERS_MAX}")
+        refuse(check, f"there are {len(players)} players, not {PLAYERS_MIN} to {PLAYERS_MAX}")
     seats = [
-        (_whole(p.get("position"), 0, len(players) - 1, "holdem/state.position", "position"), p)
+        (whole(p.get("position"), 0, len(players) - 1, "holdem/state.position", "position"), p)
         for p in players
     ]
     seats.sort(key=lambda seat: seat[0])
     if [position for position, _ in seats] != list(range(len(players))):
-        _refuse("holdem/state.position", "two players have the same position")
+        refuse("holdem/state.position", "two players have the same position")
     return seats
 
 
@@ -462,12 +395,12 @@ def _read_state(fields: dict[str, Any]) -> State:
     private_card = _cards(fields.get("private_card"), 2, "private_card")
     public_card = _cards(fields.get("public_card"), 5, "public_card")
     _all_different((*private_card, *public_card))
-    action_position = _whole(
+    action_position = whole(
         fields.get("action_position"), -1, last, "holdem/state.action_position", "action_position"
     )
     legal_actions = _legal_actions(fields.get("legal_actions"), to_act=action_position >= 0)
     return State(
-        _whole(fields.get("position"), 0, last, "holdem/state.position", "position"),
+        whole(fields.get("position"), 0, last, "holdem/state.position", "position"),
         action_position,
         legal_actions,
         _raise_range(fields.get("raise_range", []), needed="raise" in legal_actions),
@@ -480,24 +413,24 @@ def _read_state(fields: dict[str, Any]) -> State:
 
 def _legal_actions(value: object, *, to_act: bool) -> tuple[str, ...]:
     check = "holdem/state.legal_actions"
-    actions = _list(value, len(ACTIONS), check, "legal_actions")
+    actions = list_of(value, len(ACTIONS), check, "legal_actions")
     for action in actions:
         if not isinstance(action, str) or action not in ACTIONS:
-            _refuse(check, f"legal_actions holds {_shown(action)}, not one of {', '.join(ACTIONS)}")
+            refuse(check, f"legal_actions holds {shown(action)}, not one of {', '.join(ACTIONS)}")
     if len(set(actions)) != len(actions):
-        _refuse(check, "legal_actions names an action twice")
+        refuse(check, "legal_actions names an action twice")
     if to_act and ("call" in actions) == ("check" in actions):
-        _refuse(check, "not exactly one of call and check is legal")
+        refuse(check, "not exactly one of call and check is legal")
     return tuple(actions)
 
 
 def _raise_range(value: object, *, needed: bool) -> tuple[int, ...]:
     check = "holdem/state.raise_range"
     bounds = tuple(
-        _whole(x, 0, MONEY_MAX, check, "raise_range") for x in _list(value, 2, check, "raise_range")
+        whole(x, 0, MONEY_MAX, check, "raise_range") for x in list_of(value, 2, check, "raise_range")
     )
     if len(bounds) == 1 or (needed and not bounds) or list(bounds) != sorted(bounds):
-        _refuse(check, "raise_range is not two amounts, the least first")
+        refuse(check, "raise_range is not two amounts, the least first")
     return bounds
 
 
@@ -515,7 +448,7 @@ def _read_result(fields: dict[str, Any]) -> Result:
     )
     player_card = tuple(
         _cards(cards, 2, "player_card")
-        for cards in _list(fields.get("player_card", []), len(players), check, "player_card")
+        for cards in list_of(fields.get("player_card", []), len(players), check, "player_card")
     )
     public_card = _cards(fields.get("public_card"), 5, "public_card")
     _all_different((*public_card, *(card for cards in player_card for card in cards)))
@@ -523,7 +456,7 @@ def _read_result(fields: dict[str, Any]) -> Result:
 
 
 def _read_text(fields: dict[str, Any]) -> str:
-    return _string(fields.get("text", ""), 0, TEXT_MAX, "holdem/text", "text")
+    return string(fields.get("text", ""), 0, TEXT_MAX, "holdem/text", "text")
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], AnyMessage]] = {
