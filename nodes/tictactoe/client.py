@@ -177,7 +177,7 @@ class Client(Role):
         self._record(end, self._name)
 
     def _next(self) -> None:
-        if self._goal and self._game + 1 == self._goal:
+        if self._game + 1 == self._goal:
             self._finish()
         else:
             self._dial()

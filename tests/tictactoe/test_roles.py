@@ -629,6 +629,25 @@ def test_a_rejected_move_is_asked_for_again_but_not_for_ever() -> None:
     assert core.done
 
 
+def test_only_rejections_in_a_row_of_one_game_count() -> None:
+    def rejected(core: Client, state: str) -> None:
+        for _ in range(REJECTED_MAX - 1):
+            say(core, state, "server")
+            core.act(turn_of(core), "5" if state == "0 0         " else "2", NOW)
+
+    core = moved("5", games=2)
+    rejected(core, "0 0         ")
+    say(core, "1 2X   O    ", "server")
+    core.act(turn_of(core), "2", NOW)
+    rejected(core, "0 2X   O    ")
+    core.disconnected("server", NOW)
+    core.connected("server", NOW)
+    say(core, "1 0         ", "server")
+    core.act(turn_of(core), "5", NOW)
+    rejected(core, "0 0         ")
+    assert not core.refusals
+
+
 def test_an_illegal_choice_of_the_client_is_not_sent() -> None:
     core, turn = greeted()
     with pytest.raises(LocalProtocolError):
