@@ -1,0 +1,27 @@
+"""Briscola, as the rest of the house sees it."""
+
+from __future__ import annotations
+
+from nodes.briscola.bots import BOTS
+from nodes.briscola.checks import CHECKS
+from nodes.briscola.dialect import Dialect
+from nodes.briscola.human import Person
+from nodes.briscola.roles import core
+from nodes.game import Game
+
+GAME = Game(
+    name="briscola",
+    title="Briscola (SBGP)",
+    topology="star",
+    transport="udp",
+    port=47200,
+    dialect=Dialect,
+    players=range(2, 65, 2),
+    default_players=2,
+    default_games=1,
+    core=core,
+    bots=BOTS,
+    default_bots={"client": "sensible"},
+    human=Person,
+    checks=CHECKS,
+)
