@@ -29,7 +29,7 @@ class Person(Player):
     def choose(self, view: View) -> str:
         self._terminal.show(f"\n{draw(view.board)}\n")
         while True:
-            answer = self._terminal.ask(f"You are {view.mark} against {view.opponent}. Which cell? ").lower()
+            answer = self._terminal.ask(f"You are {view.mark} against {view.opponent}. Which cell?").lower()
             if answer == "quit":
                 raise Leave
             if answer in view.legal:

@@ -509,8 +509,8 @@ FULL_BUT_ONE = "OXOXXOO X"  # O takes 8 and it is a tie
         ("X   O    ", "2", "1 4XO  X   O", "tictactoe/state.3"),  # it took over an old mark
         (EMPTY, "5", "1X2X   O    ", "tictactoe/state.1"),  # nobody has a line
         (EMPTY, "5", "1E2X   O    ", "tictactoe/state.1"),
-        ("OO XX    ", "9", "1 6OO XXX  O", "tictactoe/state.1"),  # X has
-        ("OO XX    ", "9", "1O6OO XXX  O", "tictactoe/state.1"),
+        ("OX OX    ", "9", "1 6OX OX  XO", "tictactoe/state.1"),  # X has
+        ("OX OX    ", "9", "1O6OX OX  XO", "tictactoe/state.1"),
         ("OO XX    ", "3", "1 5OOOXX    ", "tictactoe/state.1"),  # O has
         ("OO XX    ", "3", "1X6OOOXXX   ", "tictactoe/state.3"),  # and X moved after it
         ("OO XX    ", "3", "dO5OOOXX    ", "tictactoe/state.0"),  # gave up a game that was over
@@ -543,7 +543,7 @@ def test_a_server_that_lies_is_found_out(board: str, choice: str, answer: str, c
         (FULL_BUT_ONE, "8", "1 5OXOXXOOOX", "OXOXXOOOX", "tie"),
         (FULL_BUT_ONE, "8", "1E5OXOXXOOOX", "OXOXXOOOX", "tie"),
         ("OO XX    ", "3", "1O3OOOXX    ", "OOOXX    ", "line"),
-        ("OO XX    ", "9", "1X4OO XXX  O", "OO XXX  O", "line"),
+        ("OX OX    ", "9", "1X4OX OX  XO", "OX OX  XO", "line"),
         ("OO XX    ", "9", "d 3OO XX   O", "OO XX   O", "resigned"),  # does not name the winner
         ("OO XX    ", "9", "dO3OO XX   O", "OO XX   O", "resigned"),
     ],
