@@ -14,10 +14,10 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 
-from captures import EXIT_NOT_PERMITTED, Direction, Names, Statistics, load
+from captures import EXIT_NOT_PERMITTED, Direction, Names, Statistics, Writer, load
 from captures.kernel import PAIRS_MAX, Tap, filter_for
-from captures.links import LinkTable, parse_link
-from captures.record import place_of
+from captures.links import LinkTable, describe, parse_link, section
+from captures.record import TAKE_MAX, Recorder, place_of
 from tests.captures import shark
 from tests.tools import require_root, require_tool
 
@@ -200,6 +200,18 @@ def test_ctrl_c_in_the_group_leaves_the_end_to_the_caller(tmp_path: Path) -> Non
     assert [packet.data[42:] for packet in load(out).packets] == [b"after"]
 
 
+def test_what_waits_in_the_socket_at_the_end_is_recorded_too(tmp_path: Path) -> None:
+    out = tmp_path / "ring.pcapng"
+    burst = 2 * TAKE_MAX + 1
+    with recording(out, *RING) as recorder, udp("127.0.91.1") as m0, udp("127.0.91.2") as m1:
+        recorder.send_signal(signal.SIGSTOP)
+        for _ in range(burst):
+            m0.sendto(b"x", m1.getsockname())
+        pipe(recorder.stdin).close()
+        recorder.send_signal(signal.SIGCONT)
+    assert len(load(out).packets) == burst
+
+
 def test_a_polite_kill_ends_the_file_properly(tmp_path: Path) -> None:
     out = tmp_path / "ring.pcapng"
     with recording(out, *RING) as recorder:
@@ -304,16 +316,28 @@ def test_a_frame_too_short_for_its_kind_belongs_to_no_link(frame: bytes) -> None
     assert place_of(frame, LinkTable([parse_link("x=127.0.0.1>127.0.0.2")])) is None
 
 
-def test_losses_are_counted_and_told() -> None:
+def test_losses_are_counted_and_told(tmp_path: Path) -> None:
     require_root()
-    tap = Tap("lo", [(b"\x7f\x00\x5b\x01", b"\x7f\x00\x5b\x02")])
+    link = parse_link("m0→m1=127.0.91.1>127.0.91.2")
+    table = LinkTable([link])
+    tap = Tap("lo", table.pairs)
     # The smallest queue there is: a burst cannot fit.
     with socket.socket(fileno=os.dup(tap.fileno())) as queue:
         queue.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 0)
-    with udp("127.0.91.1") as m0, udp("127.0.91.2") as m1:
-        for _ in range(200):
-            m0.sendto(bytes(100), m1.getsockname())
-    seen = len(list(tap.frames(1000)))
-    assert seen < 200
-    assert seen + tap.dropped() == 200
+    out = tmp_path / "lossy.pcapng"
+    with out.open("wb") as stream:
+        writer = Writer(stream, section())
+        describe(writer, [link], "seen", {})
+        recorder = Recorder(tap, writer, table, 1)
+        with udp("127.0.91.1") as m0, udp("127.0.91.2") as m1:
+            for _ in range(200):
+                m0.sendto(bytes(100), m1.getsockname())
+        recorder.drain()
+        recorder.finish()
     tap.close()
+    assert 0 < recorder.received < 200
+    assert recorder.received + recorder.dropped == 200
+    last = load(out).blocks[-1]
+    assert isinstance(last, Statistics)
+    assert (last.received, last.dropped) == (recorder.received, recorder.dropped)
+    assert "were lost" in last.comments[0]
