@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nodes.briscola.end import End, bad_card, no_game, player_name, wrong_way
 from nodes.briscola.messages import (
     ID_MAX,
     NOBODY,
@@ -19,8 +18,9 @@ from nodes.briscola.messages import (
     UseCard,
     Word,
 )
+from nodes.briscola.roles import End, bad_card, no_game, player_name, wrong_way
 from nodes.briscola.rules import Table
-from nodes.briscola.transport import InLink, OutLink
+from nodes.briscola.transport import COPY_LIFE_S, InLink, OutLink
 from nodes.core import LocalProtocolError, Received, RemoteProtocolError, Turn
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Client(End):
         self._opponent = 0
         self._turn: Turn | None = None
         self._number = 0
+        self._began_at = 0.0
         self._deadline: float | None = None  # SEARCH again, or the server has been silent too long
 
     @property
@@ -128,6 +129,7 @@ class Client(End):
         self._out.implied()  # INIT answers SEARCH, even where the ACK was lost
         self._state = "playing"
         self._opponent = word.player
+        self._began_at = now
         self._table = Table(word.suit, word.card, ME if word.first else OPPONENT, hidden=OPPONENT)
         self._step(word, now)
         self._tell_start(self._table, self._names)
@@ -165,6 +167,8 @@ class Client(End):
                 f"END_G names player {word.player}, who does not play here",
                 Error(Code.MALFORMED),
             )
+        if not self._table.over and self._inn.late(word) and now - self._began_at <= COPY_LIFE_S:
+            return  # the last game's END_G, come late; one that is meant will be repeated
         self._step(word, now)
         winner, table, names = sides[word.player], self._table, self._names
         left = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nodes.briscola.end import End, bad_card, no_game, player_name, wrong_way
 from nodes.briscola.messages import (
     ID_MAX,
     NOBODY,
@@ -20,8 +19,9 @@ from nodes.briscola.messages import (
     UseCard,
     Word,
 )
+from nodes.briscola.roles import End, bad_card, no_game, player_name, wrong_way
 from nodes.briscola.rules import DECK, Deal, Side
-from nodes.briscola.transport import InLink, OutLink
+from nodes.briscola.transport import COPY_LIFE_S, InLink, OutLink
 from nodes.core import Received, RemoteProtocolError
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ PEERS_MAX = 64  # as many as there are ids
 PAST_MAX = 64  # peers whose last game is remembered, so that its late copies stay harmless
 WAITING_MAX_S = 120.0  # a waiting client is heard at least this often, or it is gone
 THINK_MAX_S = 600.0  # for one card
-COPY_LIFE_S = 30.0  # no datagram wanders longer; a later SEARCH in a game is a client that came back
 
 
 @dataclass(slots=True, eq=False)

@@ -32,7 +32,8 @@ ACK of a program that does not count; it is believed only until the peer has sho
 Against a bare peer a late ACK cannot be told from a new one: that is the price of not counting.
 
 What stays open: a copy from the game before that survives END_G, SEARCH, INIT and three GIV_C, and
-happens to be a legal word now, is believed. Those that are not legal now are dropped in silence.
+happens to be a legal word now, is believed. Those that are not legal now are dropped in silence,
+and so is an END_G before the last trick that equals the last game's, for as long as a copy lives.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ RTO_START_S = 1.0
 RTO_MIN_S = 1.0  # a busy machine answers late; a healthy one is never asked twice
 RTO_MAX_S = 4.0
 TRIES_MAX = 20  # with 30 % loss each way, one word in 700,000 is given up; silence ends after 75 s
+COPY_LIFE_S = 30.0  # no copy of a datagram wanders longer than this
 NO_GAME_MIN = 2  # one ERR 7 may be late; a second one for the same word is not
 
 
