@@ -97,21 +97,18 @@ class SensiblePlayer(Player):
         ranks = view.ranks
         suit = view.trick[0][1] >> 4
         best = max(ranks[card] for _, card in view.trick if card >> 4 == suit)
-        cards = sorted(view.legal, key=lambda card: ranks[card])
-        under = [card for card in cards if ranks[card] < best]
-        if QUEEN_OF_SPADES in under:
+        if QUEEN_OF_SPADES in view.legal and ranks[QUEEN_OF_SPADES] < best:
             return QUEEN_OF_SPADES
+        cards = sorted((card for card in view.legal if card != QUEEN_OF_SPADES), key=lambda card: ranks[card])
+        under = [card for card in cards if ranks[card] < best]
+        first = len(view.plays) == len(view.trick)
         last = len(view.trick) == SEATS - 1
-        points = sum(POINTS[card] for _, card in view.trick)
-        over = [card for card in cards if ranks[card] > best and card != QUEEN_OF_SPADES]
-        if under and not (last and points == 0 and over):
+        # The first trick carries no points, and who plays last sees whether there are any.
+        free = first or (last and not any(POINTS[card] for _, card in view.trick))
+        if under and not free:
             return under[-1]
-        if last and over:
-            # It is ours anyway, or costs nothing: get rid of the highest.
-            return over[-1]
-        if not view.plays or (len(view.plays) < SEATS and over):
-            return over[-1]  # the first trick carries no points
-        return over[0] if over else cards[0]
+        # What takes the trick anyway may as well be high; else somebody may still go above a low card.
+        return cards[-1] if free or last else cards[0]
 
     def _discard(self, view: View) -> int:
         ranks = view.ranks

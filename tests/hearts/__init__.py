@@ -1,0 +1,1 @@
+"""Hearts: bytes, ring, rules, node, bots, a person."""
