@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # we think of still looks at this many a second, so the clock is safe everywhere.
 NODES_PER_S = 10_000
 CLOCK_SHARE = 0.5  # of the time that is left, spread over the moves that are left
-NODES_MAX = 2_500
+NODES_MAX = 6_000
 TABLE_MAX = 20_000
 
 _WIN = 1_000  # minus the ply at which it comes, so that a nearer win is worth more

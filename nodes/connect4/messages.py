@@ -126,30 +126,41 @@ class EndGame:
 
 AnyMessage = Connect | Connected | NotConnected | NewGame | GenMove | PlayMove | EndGame
 
-# One pattern for each rule of the ABNF that is not a message. The word is the rule's name and the check's.
-_RULES = {
-    # "user = *(ALPHA / DIGIT / "-" / "_")"; protocols.md: 1–32 of them.
-    "user": re.compile(rf"[A-Za-z0-9_-]{{1,{USER_MAX}}}"),
-    # "info = *(ALPHA / DIGIT / SP)"
-    "info": re.compile(r"[A-Za-z0-9 ]*"),
-    # "board = 42*("." / color)"; protocols.md: exactly 42 cells.
-    "board": re.compile(r"[.RY]{42}"),
-    # "color = "R" / "Y""
-    "color": re.compile(r"[RY]"),
-    # "time = *DIGIT "." DIGIT"
-    "time": re.compile(r"[0-9]*\.[0-9]"),
-    # "move = "0" / "1" / "2" / "3" / "4" / "5" / "6""
-    "move": re.compile(r"[0-6]"),
-    # "status = "WinR" / "WinY" / "Tie" / "PlayR" / "PlayY""
-    "status": re.compile(r"WinR|WinY|Tie|PlayR|PlayY"),
-    # "battlestatus = "Ok" / "Timeout" / "Disconnected""
-    "battlestatus": re.compile(r"Ok|Timeout|Disconnected"),
-}
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """One rule of the ABNF that is not a message."""
+
+    check: str
+    pattern: re.Pattern[str]
+
+    def read(self, word: str) -> str:
+        if not self.pattern.fullmatch(word):
+            raise RemoteProtocolError(self.check, f"'{word}' is no {self.check.partition('/')[2]}")
+        return word
+
+
+# "user = *(ALPHA / DIGIT / "-" / "_")"; protocols.md: 1–32 of them.
+_USER = _Rule("connect4/user", re.compile(rf"[A-Za-z0-9_-]{{1,{USER_MAX}}}"))
+# "info = *(ALPHA / DIGIT / SP)"
+_INFO = _Rule("connect4/info", re.compile(r"[A-Za-z0-9 ]*"))
+# "board = 42*("." / color)"; protocols.md: exactly 42 cells.
+_BOARD = _Rule("connect4/board", re.compile(r"[.RY]{42}"))
+# "color = "R" / "Y""
+_COLOR = _Rule("connect4/color", re.compile(r"[RY]"))
+# "time = *DIGIT "." DIGIT"
+_TIME = _Rule("connect4/time", re.compile(r"[0-9]*\.[0-9]"))
+# "move = "0" / "1" / "2" / "3" / "4" / "5" / "6""
+_MOVE = _Rule("connect4/move", re.compile(r"[0-6]"))
+# "status = "WinR" / "WinY" / "Tie" / "PlayR" / "PlayY""
+_STATUS = _Rule("connect4/status", re.compile(r"WinR|WinY|Tie|PlayR|PlayY"))
+# "battlestatus = "Ok" / "Timeout" / "Disconnected""
+_BATTLESTATUS = _Rule("connect4/battlestatus", re.compile(r"Ok|Timeout|Disconnected"))
 
 
 def is_user(name: str) -> bool:
     """Whether a server would take this name."""
-    return _RULES["user"].fullmatch(name) is not None
+    return _USER.pattern.fullmatch(name) is not None
 
 
 def decode(data: bytes) -> AnyMessage:
@@ -164,8 +175,8 @@ def decode(data: bytes) -> AnyMessage:
 
 def _connect(words: list[str]) -> Connect:
     try:
-        _count("connect", words, 1)
-        _match("user", words[0])
+        _count("connect4/connect", words, 1)
+        _USER.read(words[0])
     except RemoteProtocolError as error:
         # protocols.md: "a taken or bad name: not-connected …, close".
         error.reply_hint = NotConnected("bad name")
@@ -174,38 +185,38 @@ def _connect(words: list[str]) -> Connect:
 
 
 def _connected(words: list[str]) -> Connected:
-    return Connected(_match("info", " ".join(words)))
+    return Connected(_INFO.read(" ".join(words)))
 
 
 def _not_connected(words: list[str]) -> NotConnected:
-    return NotConnected(_match("info", " ".join(words)))
+    return NotConnected(_INFO.read(" ".join(words)))
 
 
 def _new_game(words: list[str]) -> NewGame:
-    _count("newgame", words, 2)
-    return NewGame(_match("user", words[0]), _match("user", words[1]))
+    _count("connect4/newgame", words, 2)
+    return NewGame(_USER.read(words[0]), _USER.read(words[1]))
 
 
 def _gen_move(words: list[str]) -> GenMove:
-    _count("genmove", words, 3, 4)
-    board, color = _match("board", words[0]), _match("color", words[1])
-    status = _match("status", words[2]) if len(words) == 4 else None
-    time = _match("time", words[-1])
+    _count("connect4/genmove", words, 3, 4)
+    board, color = _BOARD.read(words[0]), _COLOR.read(words[1])
+    status = _STATUS.read(words[2]) if len(words) == 4 else None
+    time = _TIME.read(words[-1])
     return GenMove(board, cast("Color", color), cast("Status | None", status), int(time.replace(".", "")))
 
 
 def _play_move(words: list[str]) -> PlayMove:
-    _count("playmove", words, 1)
-    return PlayMove(int(_match("move", words[0])))
+    _count("connect4/playmove", words, 1)
+    return PlayMove(int(_MOVE.read(words[0])))
 
 
 def _end_game(words: list[str]) -> EndGame:
-    _count("endgame", words, 4)
+    _count("connect4/endgame", words, 4)
     return EndGame(
-        _match("board", words[0]),
-        cast("Color", _match("color", words[1])),
-        cast("Status", _match("status", words[2])),
-        cast("Battle", _match("battlestatus", words[3])),
+        _BOARD.read(words[0]),
+        cast("Color", _COLOR.read(words[1])),
+        cast("Status", _STATUS.read(words[2])),
+        cast("Battle", _BATTLESTATUS.read(words[3])),
     )
 
 
@@ -222,15 +233,8 @@ _READERS: dict[str, Callable[[list[str]], AnyMessage]] = {
 }
 
 
-def _count(keyword: str, words: list[str], *allowed: int) -> None:
+def _count(check: str, words: list[str], *allowed: int) -> None:
     if len(words) not in allowed:
         wanted = " or ".join(map(str, allowed))
-        raise RemoteProtocolError(
-            f"connect4/{keyword}", f"{keyword} takes {wanted} words after it, not {len(words)}"
-        )
-
-
-def _match(rule: str, word: str) -> str:
-    if not _RULES[rule].fullmatch(word):
-        raise RemoteProtocolError(f"connect4/{rule}", f"'{word}' is no {rule}")
-    return word
+        keyword = check.partition("/")[2]
+        raise RemoteProtocolError(check, f"{keyword} takes {wanted} words after it, not {len(words)}")

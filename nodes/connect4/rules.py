@@ -228,7 +228,7 @@ class Tournament:
         self._met[red][yellow] = self._met[yellow][red] = games
         if games == self._games:
             self._open_pairs -= 1
-        self._rematch = (min(red, yellow), max(red, yellow))
+        self._rematch = (red, yellow)
         self._free(red)
         self._free(yellow)
 
@@ -259,36 +259,46 @@ class Tournament:
         return (second, first) if self._together(first, second) % 2 else (first, second)
 
     def _meet(self) -> list[tuple[str, str]]:
-        """Only whoever has just become free can make a new pair: the others found none before."""
-        free = dict(self._idle)
+        """Only whoever has just become free can make a new pair: the others found none before.
+
+        Each of them looks at the free twice at most, so that all games ending at once is no worse
+        than one after the other. Among equals whoever has been free longest is taken.
+        """
         fresh, self._fresh = self._fresh, []
+        free = dict(self._idle)
         found: list[tuple[str, str]] = []
-        while True:
-            best: tuple[int, str, str] | None = None
-            for name in fresh:
-                if name not in free:
-                    continue
-                met = self._met[name]
-                for other in free:
-                    games = met.get(other, 0)
-                    if other == name or not self._playable(games) or (best and games > best[0]):
-                        continue
-                    low, high = (name, other) if name < other else (other, name)
-                    if (best is None or (games, low, high) < best) and not self._waits(low, high, found):
-                        best = (games, low, high)
-            if best is None:
-                break
-            found.append(best[1:])
-            del free[best[1]], free[best[2]]
+        first_look = [(best[0], name) for name in fresh if (best := self._best(name, free))]
+        for _, name in sorted(first_look, key=lambda look: look[0]):
+            if best := self._best(name, free):
+                other = best[1]
+                found.append((min(name, other), max(name, other)))
+                del free[name], free[other]
         if self._games == 0 and self._rematch is not None:
             self._fresh = [name for name in self._rematch if name in free]
         self._rematch = None
         return found
 
-    def _waits(self, low: str, high: str, found: list[tuple[str, str]]) -> bool:
+    def _best(self, name: str, free: dict[str, None]) -> tuple[int, str] | None:
+        """With whom this player has played least, of those who are free."""
+        if name not in free:
+            return None
+        met = self._met[name]
+        best: tuple[int, str] | None = None
+        for other in free:
+            games = met.get(other, 0)
+            if other == name or not self._playable(games) or (best and games >= best[0]):
+                continue
+            if games and self._waits(name, other):
+                continue
+            best = (games, other)
+            if games == 0:
+                break
+        return best
+
+    def _waits(self, name: str, other: str) -> bool:
         """Without a limit, two who have just played let another game end first, or they would
         play each other for ever while others do the same beside them."""
-        return self._games == 0 and (low, high) == self._rematch and self._running + len(found) > 0
+        return self._games == 0 and self._running > 0 and self._rematch in ((name, other), (other, name))
 
     def _next_round(self) -> list[tuple[str, str]]:
         self._fresh = []

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nodes.game import Setup
 
 REGISTER_S = 10.0  # from an open connection to its connect
-RETURN_S = 15.0  # how long a tournament stands still for somebody who left it
+RETURN_S = 5.0  # how long a tournament stands still for somebody who left it
 STRIKES_MAX = 20  # ignored messages after which a connection is closed
 CONNECTIONS_MAX = 1024
 LOGICAL_CHARGE_S = 0.1
