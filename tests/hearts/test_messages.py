@@ -29,6 +29,8 @@ from nodes.hearts.messages import (
 from nodes.hearts.rules import DECK
 from tests.hearts.helpers import card, cards
 
+TRICK = ((1, 0x12), (2, 0x1D), (3, 0x13), (0, 0x14))
+
 byte = st.integers(0, 255)
 four = st.tuples(byte, byte, byte, byte)
 deck = st.sampled_from(list(DECK))
@@ -38,6 +40,7 @@ def some(count: int) -> st.SearchStrategy[bytes]:
     return st.lists(deck, min_size=count, max_size=count, unique=True).map(bytes)
 
 
+plays = st.builds(lambda who, what: tuple(zip(who, what, strict=True)), four, some(4))
 contents: st.SearchStrategy[Frame] = st.one_of(
     st.builds(TokenPass, byte),
     st.builds(GameStart),
@@ -47,11 +50,10 @@ contents: st.SearchStrategy[Frame] = st.one_of(
     st.builds(StartPhase, st.integers(2, 255), st.none() | byte),
     st.builds(PassCards, some(3)),
     st.builds(PlayCard, deck),
-    st.builds(lambda winner, who, what, points: TrickSummary(winner, tuple(zip(who, what, strict=True)), points),
-              byte, four, some(4), byte),
+    st.builds(TrickSummary, byte, plays, byte),
     st.builds(HandSummary, four, four, byte),
     st.builds(GameOver, byte, four),
-)  # fmt: skip
+)
 
 
 @st.composite
@@ -91,12 +93,7 @@ def test_trailing_bytes_and_any_truncation_are_refused(frame: Frame, more: bytes
     )
 )
 def test_any_bytes_are_a_message_or_a_documented_error(data: bytes) -> None:
-    try:
-        frame = decode(data)
-    except RemoteProtocolError as error:
-        assert error.check in CHECKS
-    else:
-        assert frame.encode() == data
+    message_or_error(data)
 
 
 @settings(deadline=None)
@@ -104,10 +101,16 @@ def test_any_bytes_are_a_message_or_a_documented_error(data: bytes) -> None:
 def test_one_altered_byte_is_a_message_or_a_documented_error(frame: Frame, data: st.DataObject) -> None:
     altered = bytearray(frame.encode())
     altered[data.draw(st.integers(0, len(altered) - 1))] = data.draw(byte)
+    message_or_error(bytes(altered))
+
+
+def message_or_error(data: bytes) -> None:
+    check = None
     try:
-        assert decode(bytes(altered)).encode() == altered
+        assert decode(data).encode() == data
     except RemoteProtocolError as error:
-        assert error.check in CHECKS
+        check = error.check
+    assert check is None or check in CHECKS
 
 
 @pytest.mark.parametrize(
@@ -120,10 +123,10 @@ def test_one_altered_byte_is_a_message_or_a_documented_error(frame: Frame, data:
         (StartPhase(1), "0400ff000101"),
         (PassCards(bytes(cards("QS KS 10H")), dest=1), "05000100033c3d2a"),
         (PlayCard(card("QS"), origin=3, seq=255), "0603ffff013c"),
-        (TrickSummary(2, ((1, 0x12), (2, 0x1D), (3, 0x13), (0, 0x14)), 0), "0700ff000a02011202" "1d0313001400"),
+        (TrickSummary(2, TRICK, 0), "0700ff000a020112021d0313001400"),
         (HandSummary((0, 26, 26, 26), (1, 30, 40, 50), 0), "0800ff0009001a1a1a011e283200"),
         (HandSummary((5, 8, 13, 0), (5, 8, 13, 0), NO_MOON), "0800ff000905080d0005080d00ff"),
-        (GameOver(1, (100, 3, 50, 60)), "0900ff000501640332" "3c"),
+        (GameOver(1, (100, 3, 50, 60)), "0900ff0005016403323c"),
     ],
     ids=lambda value: value.NAME if isinstance(value, Frame) else "",
 )  # fmt: skip
@@ -172,7 +175,7 @@ def test_a_malformed_frame_names_its_clause(octets: str, check: str) -> None:
 
 
 def test_fields_carry_the_header_and_every_payload_field() -> None:
-    trick = TrickSummary(2, ((1, 0x12), (2, 0x1D), (3, 0x13), (0, 0x14)), 0, seq=9)
+    trick = TrickSummary(2, TRICK, 0, seq=9)
     assert trick.fields() == {
         "name": "TRICK_SUMMARY", "type": 7, "origin": 0, "dest": 255, "seq": 9, "len": 10,
         "winner": 2, "players": [1, 2, 3, 0], "cards": [0x12, 0x1D, 0x13, 0x14], "points": 0,

@@ -38,11 +38,15 @@ if TYPE_CHECKING:
     from nodes.core import Event, Json
 
 GAME = load("hearts")
+KNOBS = {
+    "hold": ("announce", "skip"),
+    "after_fourth": ("to-dealer", "keep", "next"),
+    "first_lead": ("dealer", "walk"),
+    "ace": ("high", "low"),
+}
 DIALECTS = [
-    Dialect(*values)
-    for values in itertools.product(
-        ("announce", "skip"), ("to-dealer", "keep", "next"), ("dealer", "walk"), ("high", "low")
-    )
+    parse(Dialect, [f"{knob}={value}" for knob, value in zip(KNOBS, values, strict=True)])
+    for values in itertools.product(*KNOBS.values())
 ]
 
 
@@ -115,7 +119,7 @@ def test_every_message_goes_around_once_and_seq_counts_on_over_games() -> None:
 
 def test_at_any_time_one_machine_at_most_has_the_token_and_only_it_acts() -> None:
     """Seen from the wire: an action or a pass comes only from the one whom the last pass named."""
-    for dialect in DIALECTS:
+    for dialect in DIALECTS[::2]:  # the ace changes nothing here
         net = network(GAME, 3, dialect=dialect, bots={"node": "random"})
         net.run()
         holder, cards_down = 0, 0
@@ -157,7 +161,7 @@ def test_the_literal_class_stops_for_good_at_a_lost_datagram(lost: int) -> None:
         if count != lost + 1:
             carry(name, output)  # type: ignore[arg-type]
 
-    net._carry = lossy  # type: ignore[method-assign,assignment]
+    net._carry = lossy  # type: ignore[method-assign]
     if lost <= 3:
         assert len(net.run()) == 4
     else:
@@ -198,14 +202,15 @@ def test_an_endless_series_is_never_done_and_keeps_no_results() -> None:
     def watch(name: str) -> None:
         nonlocal told
         drain(name)
-        told = sum(isinstance(e, Happened) and e.kind == "game" for e in net.events["m0"])
+        told += sum(isinstance(e, Happened) and e.kind == "game" for e in net.events["m0"])
+        net.events["m0"].clear()
         if told == 2:
             raise Enough
 
     net._drain = watch  # type: ignore[method-assign]
     with pytest.raises(Enough):
         net.run()
-    assert not any(isinstance(event, Finished) for event in net.events["m0"])
+    assert not any(isinstance(event, Finished) for event in net.events["m1"])
     assert not any(core.done for core in net.cores.values())
 
 
@@ -705,7 +710,7 @@ def test_no_bytes_raise_out_of_a_machine(me: int, datagrams: list[bytes]) -> Non
     assert all(check in CHECKS for check in bench.refused())
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(st.integers(0, 2**32), st.integers(0, 3), st.lists(st.binary(max_size=8), min_size=1, max_size=6))
 def test_garbage_between_the_frames_of_a_game_disturbs_nothing(
     seed: int, victim: int, garbage: list[bytes]
@@ -730,13 +735,14 @@ def _clean(seed: int, known: dict[int, dict[str, dict[str, Json]]] = {}) -> dict
     return known[seed]
 
 
+some = st.permutations(list(DECK)).map(bytes)
 FORGED: st.SearchStrategy[Frame] = st.one_of(
     st.builds(TokenPass, st.integers(0, 3)),
     st.builds(GameStart),
-    st.builds(DealHand, st.permutations(list(DECK)).map(lambda deck: bytes(deck[:13])), dest=st.integers(0, 3)),
+    st.builds(DealHand, some.map(lambda deck: deck[:13]), dest=st.integers(0, 3)),
     st.builds(StartPhase, st.just(0), st.integers(0, 3)),
     st.builds(StartPhase, st.just(1)),
-    st.builds(PassCards, st.permutations(list(DECK)).map(lambda deck: bytes(deck[:3])), dest=st.integers(0, 3)),
+    st.builds(PassCards, some.map(lambda deck: deck[:3]), dest=st.integers(0, 3)),
     st.builds(PlayCard, st.sampled_from(list(DECK))),
     st.builds(TrickSummary, st.integers(0, 3), st.just(((0, 1), (1, 2), (2, 3), (3, 4))), st.integers(0, 26)),
     st.builds(HandSummary, st.just((0, 0, 0, 26)), st.just((0, 0, 0, 100)), st.just(255)),
@@ -744,7 +750,7 @@ FORGED: st.SearchStrategy[Frame] = st.one_of(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     st.integers(0, 3),
     st.lists(st.tuples(st.integers(0, 1500), st.integers(0, 3), FORGED), min_size=1, max_size=8),

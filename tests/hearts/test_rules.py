@@ -285,8 +285,12 @@ def test_the_hand_is_full_after_thirteen_tricks() -> None:
 
 @pytest.mark.parametrize(
     ("taken", "points", "moon"),
-    [((5, 8, 13, 0), (5, 8, 13, 0), None), ((0, 26, 0, 0), (26, 0, 26, 26), 1), ((26, 0, 0, 0), (0, 26, 26, 26), 0)],
-)  # fmt: skip
+    [
+        ((5, 8, 13, 0), (5, 8, 13, 0), None),
+        ((0, 26, 0, 0), (26, 0, 26, 26), 1),
+        ((26, 0, 0, 0), (0, 26, 26, 26), 0),
+    ],
+)
 def test_who_takes_everything_has_none_and_the_others_26(
     taken: tuple[int, ...], points: tuple[int, ...], moon: int | None
 ) -> None:
@@ -318,11 +322,14 @@ def test_at_100_the_lowest_total_wins_and_ties_go_to_the_lowest_id(
     assert match.winner == winner
 
 
+def test_before_it_starts_a_match_is_idle() -> None:
+    assert Match().hand.stage is Stage.IDLE
+
+
 def test_directions_go_round_by_hand_the_first_is_left() -> None:
     match = Match()
-    assert match.hand.stage is Stage.IDLE
     match.start()
-    seen = []
+    seen: list[int] = []
     for _ in range(6):
         assert match.hand.stage is Stage.DEALING
         seen.append(match.hand.direction)
