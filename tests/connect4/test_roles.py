@@ -264,10 +264,12 @@ def test_penalties_can_use_up_a_clock() -> None:
 
 
 def test_an_earlier_deadline_after_a_penalty_is_kept() -> None:
-    table = Table("p1", "p2", dialect=Dialect(penalty_s=41.0))
+    table = Table("p1", "p2", dialect=Dialect(penalty_s=41.0), games=2)
     table.say("p1", "playmove 9")
     table.wait(1.1)
-    assert table.core.done
+    assert table.heard("p1")[-2:] == [f"endgame {EMPTY} R WinY Timeout", "newgame p2 p1"]
+    table.wait(42.0)
+    assert [game["winner"] for game in table.result()] == ["p2", "p1"]
 
 
 def test_whoever_disconnects_loses() -> None:
