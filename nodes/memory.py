@@ -40,6 +40,7 @@ class Network:
         self._wires: dict[tuple[str, Peer], tuple[str, Peer]] = {}
         self._inbox: deque[tuple[str, Peer, bytes | None]] = deque()  # None: the stream ended
         self._dials: dict[str, int] = {}
+        self._streams: set[tuple[str, Peer]] = set()  # ends that are, or were, of a stream
         names = list(ring)
         for i, name in enumerate(names):
             after = names[(i + 1) % len(names)]
@@ -95,8 +96,9 @@ class Network:
             self._open(name, output.peer)
             return
         there = self._wires.get((name, output.peer))
-        if there is None and isinstance(output, Send) and output.peer in self.cores:
-            there = self._wires[name, output.peer] = (output.peer, name)  # a datagram needs no connection
+        datagram = isinstance(output, Send) and (name, output.peer) not in self._streams
+        if there is None and datagram and output.peer in self.cores:
+            there = self._wires[name, output.peer] = (output.peer, name)  # it needs no connection
             self._wires[output.peer, name] = (name, output.peer)
         if there is None:
             return  # the stream is gone; as on a socket, what was still to be said is lost
@@ -113,6 +115,7 @@ class Network:
         caller = name if dial == 1 else f"{name}#{dial}"
         self._wires[name, peer] = (peer, caller)
         self._wires[peer, caller] = (name, peer)
+        self._streams |= {(name, peer), (peer, caller)}
         self.cores[peer].connected(caller, self.now)
         self._drain(peer)
         self.cores[name].connected(peer, self.now)
