@@ -115,19 +115,19 @@ CHECKS: dict[str, Check] = {
         "The text of error and success is a string of at most TEXT_MAX characters.",
     ),
     "holdem/limit.connections": Check(
-        "Memory is bounded; limits are named constants",
+        "玩家向服务器发起连接。",
         "A server holds at most CONNECTIONS_MAX connections and ROOMS_MAX rooms.",
     ),
     "holdem/limit.buffer": Check(
-        "Memory is bounded; limits are named constants",
+        "首先发送长度为4的数据包长度，再发送数据包。",
         "All half-received packets together hold at most BUFFERED_MAX bytes.",
     ),
     "holdem/limit.refusals": Check(
-        "Memory is bounded; limits are named constants",
+        "and the match goes on for the rest",
         "After REFUSALS_MAX refused messages a connection is closed.",
     ),
     "holdem/limit.silence": Check(
-        "Silent connections end by timer",
+        "服务器将不断向玩家发送游戏状态消息",
         "A client that hears nothing for SILENCE_S gives up.",
     ),
 }
