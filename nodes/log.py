@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -50,13 +51,21 @@ class Log:
             else:
                 line = as_text(event, self._seat, now)
             if line:
-                print(line, file=self._story, flush=True)
+                self._tell(line)
 
     def flush(self) -> None:
         """Hand all that was written to the kernel: nothing of it is lost if the process is killed."""
         if self._lines and self._file is not None:
             self._file.write(("\n".join(self._lines) + "\n").encode())
             self._lines.clear()
+
+    def _tell(self, line: str) -> None:
+        try:
+            print(line, file=self._story, flush=True)
+        except BrokenPipeError:
+            # Nobody listens any more; the game goes on. What is still buffered must not fail again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            self._story = None
 
     def close(self) -> None:
         self.flush()

@@ -116,15 +116,16 @@ def _serve_datagrams(
     )
     if options.bot == PERSON:
         shell.ask_in_background()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
-    listening(shell.address)
     try:
-        shell.run()
+        try:
+            _on_signals(_interrupt)
+            listening(shell.address)
+            shell.run()
+        finally:
+            _on_signals(signal.SIG_IGN)  # the end is near anyway, and must be orderly
+            shell.close()
     except Interrupted as signalled:
         return int(signalled.args[0])
-    finally:
-        shell.close()
     return None
 
 
@@ -176,6 +177,11 @@ def _player(played: Game, seat: Seat, bot: str | None, seed: int) -> Player | No
     if name not in played.bots:
         raise SetupError(f"{played.name} has no bot '{name}'; it has: {', '.join(played.bots)}, {PERSON}")
     return played.bots[name](game.bot_rng_for(seed, seat.name))
+
+
+def _on_signals(handler: Callable[[int, object], NoReturn] | signal.Handlers) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handler)
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:

@@ -62,6 +62,7 @@ class StreamShell:
         self._timer_at: float | None = None
         self._dials: set[asyncio.Task[None]] = set()
         self._person = False
+        self._was_connected = False
 
     async def listen(self) -> tuple[Address, Callable[[], Awaitable[None]]]:
         """Start listening at `local`: where, and how to stop."""
@@ -112,20 +113,23 @@ class StreamShell:
             link.abort()
             return
         self._links[peer] = link
+        self._was_connected = True
         self._empty.clear()
         self.driver.core.connected(peer, self.driver.clock())
         self.pump()
 
-    def received(self, peer: Peer, data: bytes) -> None:
-        if peer in self._links:
+    def received(self, peer: Peer, link: Link, data: bytes) -> None:
+        if self._links.get(peer) is link:
             self.driver.core.receive(data, peer, self.driver.clock())
             self.pump()
 
-    def closed(self, peer: Peer) -> None:
-        """A connection is gone, whoever ended it."""
-        if self._links.pop(peer, None) is not None and not self._over.is_set():
-            self.driver.core.disconnected(peer, self.driver.clock())
-            self.pump()
+    def closed(self, peer: Peer, link: Link) -> None:
+        """A connection is gone, whoever ended it. Its peer may have a newer one by now."""
+        if self._links.get(peer) is link:
+            del self._links[peer]
+            if not self._over.is_set():
+                self.driver.core.disconnected(peer, self.driver.clock())
+                self.pump()
         if not self._links:
             self._empty.set()
 
@@ -168,9 +172,14 @@ class StreamShell:
             try:
                 await self.dial(peer)
             except OSError as error:
-                if loop.time() >= deadline:
+                if loop.time() < deadline:
+                    await asyncio.sleep(CONNECT_PAUSE_S)
+                elif self._was_connected:
+                    self.driver.core.disconnected(peer, self.driver.clock())
+                    self.pump()
+                    return
+                else:
                     raise ShellError(f"nobody answers at {self.server}: {error.strerror or error}") from None
-                await asyncio.sleep(CONNECT_PAUSE_S)
             else:
                 return
 

@@ -65,10 +65,10 @@ class TcpLink(asyncio.Protocol):
         self._shell.opened(self._peer, self)
 
     def data_received(self, data: bytes) -> None:
-        self._shell.received(self._peer, data)
+        self._shell.received(self._peer, self, data)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - how it ended does not matter
-        self._shell.closed(self._peer)
+        self._shell.closed(self._peer, self)
 
     def write(self, data: bytes) -> None:
         assert self._transport is not None

@@ -80,7 +80,8 @@ class WebSocketShell(StreamShell):
         await self._read(str(Address(*connection.remote_address[:2])), connection)
 
     async def _read(self, peer: Peer, connection: Connection) -> None:
-        self.opened(peer, WebSocketLink(connection))
+        link = WebSocketLink(connection)
+        self.opened(peer, link)
         try:
             while True:
                 message = await connection.recv()
@@ -88,11 +89,11 @@ class WebSocketShell(StreamShell):
                     # "messages textes": a binary frame is no message at all.
                     await connection.close(CloseCode.UNSUPPORTED_DATA, "text frames only")
                     break
-                self.received(peer, message.encode())
+                self.received(peer, link, message.encode())
         except ConnectionClosed:
             pass
         finally:
-            self.closed(peer)
+            self.closed(peer, link)
 
 
 class WebSocketLink:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import random
+import socket
 import subprocess
 import time
 
@@ -26,6 +27,8 @@ CLIENTS = 400
 COLUMNS = "0123456"
 BOARD = "." * 42
 REQUEST = f"genmove {BOARD} R PlayR 42.0\r\n"  # the echo carries as many bytes each way
+LISTEN_TRIES = 200
+LISTEN_PAUSE_S = 0.05
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 ECHO = """
@@ -37,7 +40,6 @@ async def echo(connection):
 async def main():
     host, port = sys.argv[1].rsplit(":", 1)
     async with serve(echo, host, int(port), ping_interval=30, max_size=4096):
-        print("ready", flush=True)
         await asyncio.Future()
 asyncio.run(main())
 """
@@ -49,7 +51,7 @@ def measure(quick: bool) -> list[Figure]:
     places = loopback.reserve(connect4, [Seat("server", "server", 0)])
     there = str(places.by_seat["server"])
     server = [*python(), "-m", "nodes", "connect4", "server", "--listen", there]
-    server += ["--players", str(CLIENTS), "--games", "1000", "--json", "--until-eof"]
+    server += ["--players", str(CLIENTS), "--games", "1000", "--quiet", "--until-eof"]
     try:
         echo_wall, echo_cpu = _load([*python(), "-c", ECHO, there], there, seconds, plays=False)
         our_wall, our_cpu = _load(server, there, seconds, plays=True)
@@ -76,17 +78,27 @@ def measure(quick: bool) -> list[Figure]:
 
 def _load(line: list[str], there: str, seconds: float, *, plays: bool) -> tuple[float, float]:
     """Messages a second of the clock, and of the server's processor."""
-    server = spawn(line, stdout=subprocess.PIPE)
+    server = spawn(line, stderr=subprocess.DEVNULL)
     try:
-        assert server.stdout is not None
-        server.stdout.readline()
-        return asyncio.run(_clients(there, server.pid, seconds, plays=plays))
+        _await_listening(there)
+        return asyncio.run(_clients(there, server, seconds, plays=plays))
     finally:
         server.kill()
         end(server)
 
 
-async def _clients(there: str, pid: int, seconds: float, *, plays: bool) -> tuple[float, float]:
+def _await_listening(there: str) -> None:
+    host, _, port = there.rpartition(":")
+    for _ in range(LISTEN_TRIES):
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port))):
+            return
+        time.sleep(LISTEN_PAUSE_S)
+    raise TimeoutError(f"the server at {there} does not listen")
+
+
+async def _clients(
+    there: str, server: subprocess.Popen[bytes], seconds: float, *, plays: bool
+) -> tuple[float, float]:
     counts = [0]
     stop = asyncio.Event()
     ready = asyncio.Semaphore(0)
@@ -96,12 +108,11 @@ async def _clients(there: str, pid: int, seconds: float, *, plays: bool) -> tupl
     ]
     for _ in clients:
         await ready.acquire()
-    counts[0], began, cpu = 0, time.perf_counter(), _cpu_s(pid)
+    counts[0], began, cpu = 0, time.perf_counter(), _cpu_s(server.pid)
     await asyncio.sleep(seconds)
-    count, took, used = counts[0], time.perf_counter() - began, _cpu_s(pid) - cpu
+    count, took, used = counts[0], time.perf_counter() - began, _cpu_s(server.pid) - cpu
     stop.set()
-    for client in clients:
-        client.cancel()
+    server.kill()  # ends all connections at once; 800 closing handshakes prove nothing
     await asyncio.gather(*clients, return_exceptions=True)
     return count / took, count / used
 
