@@ -9,7 +9,7 @@ seventh is always empty, so that no line runs over from one column's top into th
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class Board:
 
     red: int = 0
     yellow: int = 0
+    # Kept beside the bits: a server shows every board, and one cell is quicker changed than 42 written.
+    _cells: str = field(default="." * CELLS, compare=False, repr=False)
 
     @classmethod
     def from_text(cls, text: str) -> Board:
@@ -66,7 +68,7 @@ class Board:
             raise BadBoard(f"a board is {CELLS} cells of '.', 'R' and 'Y'")
         red = sum(bit for bit, cell in zip(_BIT_OF_CELL, text, strict=True) if cell == "R")
         yellow = sum(bit for bit, cell in zip(_BIT_OF_CELL, text, strict=True) if cell == "Y")
-        board = cls(red, yellow)
+        board = cls(red, yellow, text)
         taken = red | yellow
         # Adding the bottom row carries past each column's discs only if they lie without a gap.
         if (taken + BOTTOM_ROW) & taken:
@@ -79,8 +81,7 @@ class Board:
 
     def text(self) -> str:
         """The 42 cells, row 0 (the bottom) first, column 0 (the left) first."""
-        red, yellow = self.red, self.yellow
-        return "".join(["R" if red & bit else "Y" if yellow & bit else "." for bit in _BIT_OF_CELL])
+        return self._cells
 
     @property
     def plies(self) -> int:
@@ -104,9 +105,11 @@ class Board:
         """Drop a disc of the side to move. The caller knows the column has room."""
         taken = self.red | self.yellow
         disc = (taken + BOTTOM[column]) & COLUMN_MASK[column]
+        cell = (taken & COLUMN_MASK[column]).bit_count() * COLUMNS + column
+        before, after = self._cells[:cell], self._cells[cell + 1 :]
         if taken.bit_count() & 1:
-            return Board(self.red, self.yellow | disc)
-        return Board(self.red | disc, self.yellow)
+            return Board(self.red, self.yellow | disc, f"{before}Y{after}")
+        return Board(self.red | disc, self.yellow, f"{before}R{after}")
 
     def status(self) -> Status:
         """Who has won, or who is to move. Only the last to move can have made four."""
