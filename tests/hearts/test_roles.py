@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.core import Finished, Happened, LocalProtocolError, Refused, Turn
+from nodes.core import Finished, Happened, LocalProtocolError, Received, Refused, Turn
 from nodes.dialect import parse
 from nodes.game import NAMES, load
 from nodes.hearts.checks import CHECKS
@@ -361,6 +361,20 @@ def test_a_token_that_walks_is_handed_on_by_who_has_nothing_to_do() -> None:
     assert around.hear(TokenPass(2), 1) == [TokenPass(3, origin=2, seq=2)]
     assert not walk.refused()
     assert not around.refused()
+
+
+def test_a_message_is_told_before_what_it_led_to() -> None:
+    bench = in_tricks()
+    bench.events.clear()
+    bench.hear(TokenPass(1), 0)
+    assert [type(event) for event in bench.events] == [Received, Turn]
+
+
+def test_m0_starts_with_the_token() -> None:
+    bench = Bench(0)
+    bench.hear(TokenPass(0), 3)
+    [refused] = [event for event in bench.events if isinstance(event, Refused)]
+    assert (refused.check, refused.text) == ("hearts/6.token", "m0 has the token already")
 
 
 def test_act_refuses_an_illegal_choice_and_the_turn_stays_open() -> None:

@@ -178,3 +178,13 @@ def test_with_one_the_identical_datagram_is_repeated_until_it_returns() -> None:
     link.ring.receive(data, NOW + 1.1)
     assert link.ring.timer() is None
     assert link.sent() == [token(0, 1)]
+
+
+def test_what_has_returned_is_not_repeated_even_if_nothing_follows() -> None:
+    link = Link(0)
+    link.ring.send(GameStart(), NOW, repeat_every_s=0.5)
+    [data] = link.sent()
+    link.ring.receive(data, NOW)
+    assert link.ring.timer() is None
+    link.ring.handle_timer(NOW + 1)
+    assert link.sent() == []
