@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Beyond this many refusals a hostile peer no longer fills the disk: they are counted, not written.
 REFUSALS_LOGGED_MAX = 1000
+LISTENING = "listening"  # the kind of the first event: an engine waits for it
 
 
 class Log:
@@ -27,12 +28,14 @@ class Log:
         file: Path | None = None,
         story: TextIO | None = None,
         style: Literal["text", "json"] = "text",
+        brief: bool = False,
     ) -> None:
         self._seat = seat
         self._file: BinaryIO | None = file.open("ab", buffering=0) if file else None
         self._lines: list[str] = []
         self._story = story
         self._style = style
+        self._brief = brief  # only where it listens and how it ended
         self._refusals = 0
 
     def write(self, event: Event, now: float) -> None:
@@ -45,7 +48,7 @@ class Log:
         if self._file is not None:
             record = json.dumps(as_record(event, self._seat, now), ensure_ascii=False)
             self._lines.append(record)
-        if self._story is not None and isinstance(event, (Happened, Refused, Finished)):
+        if self._story is not None and self._is_told(event):
             if self._style == "json":
                 line = record or json.dumps(as_record(event, self._seat, now), ensure_ascii=False)
             else:
@@ -58,6 +61,11 @@ class Log:
         if self._lines and self._file is not None:
             self._file.write(("\n".join(self._lines) + "\n").encode())
             self._lines.clear()
+
+    def _is_told(self, event: Event) -> bool:
+        if self._brief:
+            return isinstance(event, Finished) or (isinstance(event, Happened) and event.kind == LISTENING)
+        return isinstance(event, (Happened, Refused, Finished))
 
     def _tell(self, line: str) -> None:
         try:

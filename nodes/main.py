@@ -48,7 +48,7 @@ COMMON = [
     click.option("--log", type=FILE, help="Every event, as JSON lines."),
     click.option("--tape", type=FILE, help="All bytes sent, as JSON lines."),
     click.option("--json", is_flag=True, help="Tell the story as JSON lines."),
-    click.option("--quiet", is_flag=True, help="Tell no story."),
+    click.option("--quiet", is_flag=True, help="Tell only where it listens and how it ended."),
     click.option(
         "--pace", type=click.FloatRange(min=0), default=0.0, help="Seconds a bot waits before it acts."
     ),

@@ -10,11 +10,11 @@ import signal
 import sys
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from nodes import address, dialect, game
 from nodes.core import Happened
-from nodes.log import Log
+from nodes.log import LISTENING, Log
 from nodes.shell import Driver, ShellError
 
 if TYPE_CHECKING:
@@ -68,18 +68,17 @@ def run_node(
     games = played.default_games if options.games is None else options.games
     setup = game.Setup(seat, settings, game.rng_for(seed, seat.name), players, games)
     player = _player(played, seat, options.bot, seed)
-    story = None if options.quiet or options.bot == PERSON else sys.stdout
+    story = None if options.bot == PERSON else sys.stdout
+    style: Literal["text", "json"] = "json" if options.json else "text"
     try:
-        log = Log(seat.name, file=options.log, story=story, style="json" if options.json else "text")
+        log = Log(seat.name, file=options.log, story=story, style=style, brief=options.quiet)
     except OSError as error:
         raise SetupError(f"cannot write the log {options.log}: {error.strerror}") from None
     driver = Driver(played.core(setup), player, log, pace_s=options.pace)
 
     def listening(where: Address) -> None:
         log.write(
-            Happened(
-                "listening", f"listening on {where} (seed {seed})", {"address": str(where), "seed": seed}
-            ),
+            Happened(LISTENING, f"listening on {where} (seed {seed})", {"address": str(where), "seed": seed}),
             driver.clock(),
         )
         log.flush()

@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-import threading
 import time
-from collections import deque
 
 from labs.bench import Figure
 from labs.engines import loopback
@@ -68,22 +66,19 @@ def _our_ring(games: int) -> float:
     hearts = load("hearts")
     places = loopback.reserve(hearts, hearts.seats(4))
     nodes = []
-    last: deque[bytes] = deque(maxlen=1)
     try:
         names = list(places.by_seat)
         for index in (1, 2, 3, 0):
             here, after = (str(places.by_seat[names[(index + step) % 4]]) for step in (0, 1))
             line = ["hearts", "--id", str(index), "--listen", here, "--next", after, "--games", str(games)]
-            line += ["--seed", str(SEED), "--bot", "random", "--json", "--until-eof"]
+            line += ["--seed", str(SEED), "--bot", "random", "--json", "--quiet", "--until-eof"]
             node = spawn([*python(), "-m", "nodes", *line], stdout=subprocess.PIPE)
             nodes.append(node)
             assert node.stdout is not None
             began = json.loads(node.stdout.readline())["t"]
-            # A node whose story nobody reads would wait for its reader.
-            listener = threading.Thread(target=last.extend if index == 0 else list, args=(node.stdout,))
-            listener.start()
-        listener.join()
-        return float(json.loads(last[0])["t"]) - float(began)
+        dealer = nodes[-1].stdout
+        assert dealer is not None
+        return float(json.loads(dealer.readline())["t"]) - float(began)
     finally:
         for node in nodes:
             end(node)
