@@ -7,7 +7,7 @@ from nodes.core import Check
 _DATAGRAM = "Il protocollo si basa sull'invio di datagram di lunghezza fissa di 2 byte."
 _OPERATIONS = "I/O | id | nome | parametri | note"
 _CARD_BITS = "`x` sono i 6 bit che contengono i dati delle carte."
-_IDS = "SEARCH / END_G: id in info, 0–63; clients choose ids, an id already in use gets ERR"
+_IDS = "id in info, 0–63; clients choose ids, an id already in use gets ERR"
 _PLAY = "il giocatore gioca la carta con `USE_C` e riceverà la carta del nemico con `ENM_C`"
 _RELIABLE = "every non-ACK word is answered by ACK; the sender repeats it (RTO, backoff, give-up) until then"
 
@@ -27,7 +27,7 @@ CHECKS: dict[str, Check] = {
     "briscola/search.id": Check(_IDS, "A player's id is 0 to 63; ERR 1."),
     "briscola/search.taken": Check(_IDS, "An id that another peer holds is refused with ERR 3."),
     "briscola/search.full": Check(
-        "ERR: info = code: … 9 server full",
+        "info = code: … 9 server full",
         "When the table of peers is full, or all games asked for have begun, SEARCH gets ERR 9.",
     ),
     "briscola/init.state": Check(
@@ -39,15 +39,15 @@ CHECKS: dict[str, Check] = {
         "INIT names the other player, never the one it is sent to; ERR 1.",
     ),
     "briscola/game.none": Check(
-        "ERR: info = code: … 7 no game",
+        "info = code: … 7 no game",
         "A card or an END_G for one who is in no game is refused with ERR 7.",
     ),
     "briscola/give.turn": Check(
-        "il server invia per tre volte `GIV_C`; winner of the trick draws first",
+        "il server invia per tre volte `GIV_C` … winner of the trick draws first",
         "GIV_C comes three times at the start and once after each trick while cards are left; ERR 4.",
     ),
     "briscola/give.card": Check(
-        "the briscola card is drawn last; 40 cards",
+        "40 cards … the briscola card is drawn last",
         "GIV_C gives a card not seen before, and the briscola card last of all; ERR 5.",
     ),
     "briscola/enemy.turn": Check(_PLAY, "ENM_C comes only when it is the opponent's turn; ERR 4."),
@@ -60,7 +60,7 @@ CHECKS: dict[str, Check] = {
         "`USE_C` | `id_carta` | utente gioca la carta", "A player plays a card of its own hand; ERR 5."
     ),
     "briscola/use.slow": Check(
-        "opponent vanishes: END_G to the one who stayed",
+        "END_G to the one who stayed",
         "A player that does not play within the thinking time loses the game.",
     ),
     "briscola/end.player": Check(
@@ -68,7 +68,7 @@ CHECKS: dict[str, Check] = {
         "END_G names one of the two players, or 0x7F for a draw; ERR 1.",
     ),
     "briscola/end.winner": Check(
-        "20 tricks, 120 points; END_G 0x7F = draw (60–60)",
+        "20 tricks, 120 points … END_G 0x7F = draw (60–60)",
         "After the last trick END_G names the one with more points; the server's word stands, and is noted.",
     ),
     "briscola/ack.bare": Check(

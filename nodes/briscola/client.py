@@ -19,8 +19,8 @@ from nodes.briscola.messages import (
     Word,
 )
 from nodes.briscola.roles import End, bad_card, no_game, player_name, wrong_way
-from nodes.briscola.rules import Table
-from nodes.briscola.transport import COPY_LIFE_S, InLink, OutLink
+from nodes.briscola.rules import Problem, Table
+from nodes.briscola.transport import InLink, OutLink
 from nodes.core import LocalProtocolError, Received, RemoteProtocolError, Turn
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ SILENCE_MAX_S = 900.0  # longer than the opponent may think
 SERVER = "server"  # the only peer
 ME, OPPONENT = 0, 1  # the two sides of the table
 
+_GIVE_CHECKS: dict[Problem, str] = {"turn": "briscola/give.turn", "card": "briscola/give.card"}
+_ENEMY_CHECKS: dict[Problem, str] = {"turn": "briscola/enemy.turn", "card": "briscola/enemy.card"}
+
 
 class Client(End):
     """Searches, plays the cards its player chooses, and searches again until all games are played."""
@@ -47,12 +50,11 @@ class Client(End):
         self._state = "searching"
         self._tried = {self.player}
         self._out = OutLink(self._ack)
-        self._inn = InLink(self._ack)
+        self._inn = InLink(self._ack, 0.0)
         self._table = Table(0, None, ME)
         self._opponent = 0
         self._turn: Turn | None = None
         self._number = 0
-        self._began_at = 0.0
         self._deadline: float | None = None  # SEARCH again, or the server has been silent too long
 
     @property
@@ -107,7 +109,7 @@ class Client(End):
         try:
             handler(self, word, now)
         except RemoteProtocolError:
-            if not self._inn.late(word):
+            if not self._inn.late(word, now):
                 raise
 
     def _search(self, now: float) -> None:
@@ -125,11 +127,10 @@ class Client(End):
                 f"INIT names player {word.player} as the opponent of itself",
                 Error(Code.MALFORMED),
             )
-        self._inn = InLink(self._ack, self._inn)
+        self._inn = InLink(self._ack, now, self._inn)
         self._out.implied()  # INIT answers SEARCH, even where the ACK was lost
         self._state = "playing"
         self._opponent = word.player
-        self._began_at = now
         self._table = Table(word.suit, word.card, ME if word.first else OPPONENT, hidden=OPPONENT)
         self._step(word, now)
         self._tell_start(self._table, self._names)
@@ -142,7 +143,7 @@ class Client(End):
     def _give(self, word: GiveCard, now: float) -> None:
         problem = self._table.draw_problem(ME, word.card)
         if problem is not None:
-            raise bad_card("give", problem, f"GIV_C {word.card}")
+            raise bad_card(_GIVE_CHECKS[problem], problem, f"GIV_C {word.card}")
         self._table.draw(ME, word.card)
         self._step(word, now)
         self._tell(
@@ -153,7 +154,7 @@ class Client(End):
     def _enemy(self, word: EnemyCard, now: float) -> None:
         problem = self._table.play_problem(OPPONENT, word.card)
         if problem is not None:
-            raise bad_card("enemy", problem, f"ENM_C {word.card}")
+            raise bad_card(_ENEMY_CHECKS[problem], problem, f"ENM_C {word.card}")
         trick = self._table.play(OPPONENT, word.card)
         self._step(word, now)
         self._tell_play(self._names, OPPONENT, word.card, trick)
@@ -167,7 +168,7 @@ class Client(End):
                 f"END_G names player {word.player}, who does not play here",
                 Error(Code.MALFORMED),
             )
-        if not self._table.over and self._inn.late(word) and now - self._began_at <= COPY_LIFE_S:
+        if not self._table.over and self._inn.late(word, now):
             return  # the last game's END_G, come late; one that is meant will be repeated
         self._step(word, now)
         winner, table, names = sides[word.player], self._table, self._names

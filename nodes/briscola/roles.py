@@ -125,9 +125,9 @@ def no_game(word: Word) -> RemoteProtocolError:
     return RemoteProtocolError("briscola/game.none", f"{word.op.name} without a game", Error(Code.NO_GAME))
 
 
-def bad_card(what: str, problem: Problem, text: str) -> RemoteProtocolError:
+def bad_card(check: str, problem: Problem, text: str) -> RemoteProtocolError:
     code, why = _PROBLEMS[problem]
-    return RemoteProtocolError(f"briscola/{what}.{problem}", f"{text}: {why}", Error(code))
+    return RemoteProtocolError(check, f"{text}: {why}", Error(code))
 
 
 _PROBLEMS: dict[Problem, tuple[Code, str]] = {

@@ -20,7 +20,7 @@ from nodes.briscola.messages import (
     Word,
 )
 from nodes.briscola.roles import End, bad_card, no_game, player_name, wrong_way
-from nodes.briscola.rules import DECK, Deal, Side
+from nodes.briscola.rules import DECK, Deal, Problem, Side
 from nodes.briscola.transport import COPY_LIFE_S, InLink, OutLink
 from nodes.core import Received, RemoteProtocolError
 
@@ -34,6 +34,8 @@ PEERS_MAX = 64  # as many as there are ids
 PAST_MAX = 64  # peers whose last game is remembered, so that its late copies stay harmless
 WAITING_MAX_S = 120.0  # a waiting client is heard at least this often, or it is gone
 THINK_MAX_S = 600.0  # for one card
+
+_USE_CHECKS: dict[Problem, str] = {"turn": "briscola/use.turn", "card": "briscola/use.card"}
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +116,7 @@ class Server(End):
                 "briscola/search.full", "SEARCH, and there is no room left", Error(Code.SERVER_FULL)
             )
         self._check_free(word, peer)
-        inn = InLink(self._ack, self._past.pop(peer, None))
+        inn = InLink(self._ack, now, self._past.pop(peer, None))
         self._sessions[peer] = _Session(peer, word.player, OutLink(self._ack), inn, now + WAITING_MAX_S)
         self._gone.discard(word.player)
         self._accept(peer, inn, word)
@@ -132,7 +134,7 @@ class Server(End):
             session.left_ids.add(session.player)
             session.player = word.player
             self._gone.discard(word.player)
-            session.inn = InLink(self._ack, session.inn)
+            session.inn = InLink(self._ack, now, session.inn)
             self._accept(peer, session.inn, word)
 
     def _search_playing(self, word: Search, peer: Peer, now: float) -> None:
@@ -155,8 +157,10 @@ class Server(End):
             return
         problem = match.deal.play_problem(session.side, word.card)
         if problem is not None:
-            if not session.inn.late(word):
-                raise bad_card("use", problem, f"{player_name(session.player)} may not play {word.card}")
+            if not session.inn.late(word, now):
+                raise bad_card(
+                    _USE_CHECKS[problem], problem, f"{player_name(session.player)} may not play {word.card}"
+                )
             return
         self._accept(peer, session.inn, word)
         trick = match.deal.play(session.side, word.card)
@@ -167,14 +171,14 @@ class Server(End):
         else:
             self._go_on(match, now)
 
-    def _use_nowhere(self, word: UseCard, peer: Peer, now: float) -> None:  # noqa: ARG002 - a handler's shape
+    def _use_nowhere(self, word: UseCard, peer: Peer, now: float) -> None:
         session = self._sessions.get(peer)
         inn = session.inn if session else self._past.get(peer)
         ack = inn.repeated(word) if inn else None
         if ack is not None:
             if session:
                 self._send(peer, ack)
-        elif inn is None or not inn.late(word):
+        elif inn is None or not inn.late(word, now):
             raise no_game(word)
 
     def _acknowledged(self, word: Ack, peer: Peer, now: float) -> None:

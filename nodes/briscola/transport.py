@@ -32,8 +32,8 @@ ACK of a program that does not count; it is believed only until the peer has sho
 Against a bare peer a late ACK cannot be told from a new one: that is the price of not counting.
 
 What stays open: a copy from the game before that survives END_G, SEARCH, INIT and three GIV_C, and
-happens to be a legal word now, is believed. Those that are not legal now are dropped in silence,
-and so is an END_G before the last trick that equals the last game's, for as long as a copy lives.
+happens to be a legal word now, is believed. For as long as a copy may live, those that are not legal
+now are dropped in silence, and so is an END_G before the last trick that equals the last game's.
 """
 
 from __future__ import annotations
@@ -156,8 +156,9 @@ class OutLink:
 class InLink:
     """One peer's words to us, each counted once. Only words that were acted on are kept: 42 a game."""
 
-    def __init__(self, ack: AckStyle, before: InLink | None = None) -> None:
+    def __init__(self, ack: AckStyle, now: float, before: InLink | None = None) -> None:
         self._ack = ack
+        self._since = now
         self._counts: dict[Word, int] = {}
         self._before = frozenset() if before is None else frozenset(before._counts)
 
@@ -175,9 +176,9 @@ class InLink:
         """The ACK that says no more than what has come until now."""
         return self._ack_of(len(self._counts))
 
-    def late(self, word: Word) -> bool:
+    def late(self, word: Word, now: float) -> bool:
         """Whether this may be a copy from the game before."""
-        return word in self._before
+        return word in self._before and now - self._since <= COPY_LIFE_S
 
     def _ack_of(self, count: int) -> Ack:
         return Ack(0 if self._ack == "bare" else count & INFO_MASK)
