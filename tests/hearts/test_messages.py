@@ -133,6 +133,9 @@ def message_or_error(data: bytes) -> None:
 def test_every_type_has_the_bytes_of_section_4(frame: Frame, octets: str) -> None:
     assert frame.encode().hex() == octets
     assert decode(bytes.fromhex(octets)) == frame
+    kind, origin, dest, seq, size = frame.encode()[:5]
+    header = {"name": frame.NAME, "type": kind, "origin": origin, "dest": dest, "seq": seq, "len": size}
+    assert frame.fields() == header | frame.content()
 
 
 def test_the_queen_of_spades_is_3c() -> None:
