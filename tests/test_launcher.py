@@ -115,7 +115,7 @@ def test_two_first_uses_at_once_make_one_environment(clone: Clone) -> None:
     both = [clone.start() for _ in range(2)]
     ends = [process.communicate(timeout=LIMIT_S) for process in both]
     assert [process.returncode for process in both] == [0, 0], ends
-    assert sum("first use" in stderr for _, stderr in ends) == 1
+    assert sum("ready." in stderr for _, stderr in ends) == 1
     assert not list(clone.folder.glob(".venv.*"))
 
 
