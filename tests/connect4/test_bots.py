@@ -73,6 +73,20 @@ def test_search_takes_every_win_and_meets_every_threat(time_s: float) -> None:
     assert blocks > 10
 
 
+def test_search_hands_nobody_a_win_even_with_no_time_left() -> None:
+    def hands_a_win(board: Board, column: int) -> bool:
+        after_it = board.play(column)
+        return any(after_it.play(reply).status()[:3] == "Win" for reply in after_it.legal())
+
+    traps = 0
+    for seed, board in enumerate(quiet_boards(150)):
+        safe = [column for column in board.legal() if not hands_a_win(board, column)]
+        if safe and len(safe) < len(board.legal()):
+            traps += 1
+            assert SearchBot(Random(seed)).choose(view(board, 0.0)) in safe
+    assert traps > 10
+
+
 def test_search_sees_a_win_two_moves_ahead() -> None:
     # Red holds 2 and 3 on the open bottom row: a third in 1 or 4 cannot be met on both sides.
     board = after(2, 2, 3, 3)
