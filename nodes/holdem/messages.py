@@ -29,12 +29,12 @@ ACTIONS = ("fold", "check", "call", "raise")
 NAME_MAX = 64
 ROOM_ID_LENGTH_MAX = 64
 PLAYERS_MIN, PLAYERS_MAX = 2, 10
-GAMES_MAX = 100_000
+GAMES_MAX = 10_000
 ACTION_LENGTH_MAX = 32
 TIMESTAMP_LENGTH_MAX = 64
 TEXT_MAX = 1000
 STREETS_MAX = 4
-STREET_ACTIONS_MAX = 1000
+STREET_ACTIONS_MAX = 10_000  # uncapped, ten players can raise each other for long
 MONEY_MAX = 10**12
 
 _SYMBOLS = {"c": "♣", "d": "♦", "s": "♠", "h": "♥"}

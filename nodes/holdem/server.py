@@ -81,7 +81,8 @@ class _Room:
     raise_offered: bool = False  # by the last state
     actions: int = 0
     ready: set[str] = field(default_factory=set)
-    games: list[Json] = field(default_factory=list)
+    scored: int = 0
+    games: list[Json] = field(default_factory=list)  # outcomes, in the match that was asked for only
     results: dict[str, Result] = field(default_factory=dict)  # the last hand's, by name
 
     def takes(self, wanted: Connect) -> bool:
@@ -315,9 +316,14 @@ class Server(Role):
             self._end(room, f"all {match.dealt} hands are played")
 
     def _score(self, room: _Room, hand: Hand, game: dict[str, Json]) -> None:
-        room.games.append(game)
-        text = f"hand {len(room.games)}, board {board(hand.public_card)}: {standing(game)}"
+        room.scored += 1
+        if self._is_asked(room):  # a server that plays for ever must not gather for ever
+            room.games.append(game)
+        text = f"hand {room.scored}, board {board(hand.public_card)}: {standing(game)}"
         self._tell("result", text, **game)
+
+    def _is_asked(self, room: _Room) -> bool:
+        return (room.wanted.room_number, room.wanted.game_number) == self._asked
 
     def _send_states(self, room: _Room, match: Match, hand: Hand) -> None:
         players = tuple(
@@ -379,8 +385,8 @@ class Server(Role):
         for guest in room.guests:
             self._close(guest)
         self._rooms.remove(room)
-        self._tell("match", why, games=len(room.games))
-        if self._result is None and (room.wanted.room_number, room.wanted.game_number) == self._asked:
+        self._tell("match", why, games=room.scored)
+        if self._result is None and self._is_asked(room):
             self._result = {"games": room.games}
         if self._result is not None and not any(other.match for other in self._rooms):
             self._finish(self._result)

@@ -263,6 +263,7 @@ def player(**changes: Any) -> dict[str, Any]:
         ("holdem/connect.room_number", CONNECT | {"room_number": 2.5}),
         ("holdem/connect.room_number", CONNECT | {"room_number": "2"}),
         ("holdem/connect.game_number", CONNECT | {"game_number": 0}),
+        ("holdem/connect.game_number", CONNECT | {"game_number": True}),
         ("holdem/connect.game_number", CONNECT | {"game_number": GAMES_MAX + 1}),
         ("holdem/connect.game_number", CONNECT | {"game_number": 10**4000}),
         ("holdem/connect.room_id", CONNECT | {"room_id": "x" * 65}),

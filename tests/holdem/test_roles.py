@@ -433,9 +433,11 @@ def test_who_does_not_act_in_time_is_folded() -> None:
 
 
 def test_being_slow_for_ever_does_not_end_the_match() -> None:
-    desk = Desk(games=REFUSALS_MAX + 5)
-    desk.join("a", "b", games=REFUSALS_MAX + 5)
-    for hand in range(REFUSALS_MAX + 5):
+    hands = 2 * REFUSALS_MAX + 4  # a acts first in every other one
+    desk = Desk(games=hands)
+    desk.join("a", "b", games=hands)
+    for _ in range(hands):
+        assert not desk.core.done
         state = desk.state("a")
         if state.players[state.action_position].name == "a":
             desk.wait(30)
@@ -443,7 +445,8 @@ def test_being_slow_for_ever_does_not_end_the_match() -> None:
             desk.act("fold")
         for peer in "ab":
             desk.say(peer, Ready())
-        assert desk.core.done == (hand == REFUSALS_MAX + 4)
+    assert desk.core.done
+    assert desk.core.refusals == {"holdem/action.time": hands // 2}
 
 
 @pytest.mark.parametrize("hello", [b"", b"\x02", frame(b"{}")[:5]])
@@ -692,6 +695,8 @@ def test_a_server_for_ever_is_never_done() -> None:
         desk.closed.clear()
         desk.heard.clear()
     assert not any(isinstance(event, Finished) for event in desk.events)
+    ends = [event for event in desk.events if isinstance(event, Happened) and event.kind == "match"]
+    assert [event.fields["games"] for event in ends] == [1, 1, 1]
 
 
 ODDITIES: list[AnyMessage] = [

@@ -302,15 +302,19 @@ def test_a_side_pot_whose_every_owner_folded_goes_to_those_still_in() -> None:
     assert wins(hand) == [1500, -500, -500, -500]
 
 
-def test_an_orphaned_level_between_two_who_remain_goes_to_the_better() -> None:
+@pytest.mark.parametrize(
+    ("cards", "won"),
+    [("As Ah 4s 5c", [1300, -300]), ("4s 5c As Ah", [-300, 1300]), ("As Kh Ah Ks", [500, 500])],
+)
+def test_an_orphaned_level_goes_to_the_better_of_those_who_remain(cards: str, won: list[int]) -> None:
     """Two all in for 300 remain; what both who folded had put on top is theirs as well."""
-    hand = deal(300, 300, STACK, STACK, cards="As Ah 4s 5c Ks Kh Qs Qh", board=BOARD)
+    hand = deal(300, 300, STACK, STACK, cards=f"{cards} Ts Tc Qs Qh", board=BOARD)
     play(hand, "r500 r1000")
     hand.fold(3)
     play(hand, "call call")
     assert hand.actor == 2
     hand.fold(2)
-    assert wins(hand) == [1300, -300, -500, -500]
+    assert wins(hand) == [*won, -500, -500]
 
 
 def test_the_last_one_wins_even_with_nothing_in_the_pot() -> None:
