@@ -100,9 +100,11 @@ class Server(End):
                 self._too_slow(session.match, now)
         self._check_done()
 
+    def receive(self, data: bytes, peer: Peer, now: float) -> None:
+        if not self.done:
+            super().receive(data, peer, now)
+
     def _word(self, word: Word, peer: Peer, now: float) -> None:
-        if self.done:
-            return
         session = self._sessions.get(peer)
         handler = self.HANDLERS.get((session.state if session else "stranger", type(word)))
         if handler is None:
@@ -115,7 +117,7 @@ class Server(End):
             raise RemoteProtocolError(
                 "briscola/search.full", "SEARCH, and there is no room left", Error(Code.SERVER_FULL)
             )
-        self._check_free(word, peer)
+        self._check_free(word)
         inn = InLink(self._ack, now, self._past.pop(peer, None))
         self._sessions[peer] = _Session(peer, word.player, OutLink(self._ack), inn, now + WAITING_MAX_S)
         self._gone.discard(word.player)
@@ -130,7 +132,7 @@ class Server(End):
         if ack is not None:
             self._send(peer, ack)
         elif word.player not in session.left_ids:
-            self._check_free(word, peer)
+            self._check_free(word)
             session.left_ids.add(session.player)
             session.player = word.player
             self._gone.discard(word.player)
@@ -156,12 +158,11 @@ class Server(End):
             self._send(peer, ack)
             return
         problem = match.deal.play_problem(session.side, word.card)
-        if problem is not None:
-            if not session.inn.late(word, now):
-                raise bad_card(
-                    _USE_CHECKS[problem], problem, f"{player_name(session.player)} may not play {word.card}"
-                )
+        if problem is not None and session.inn.late(word, now):
             return
+        if problem is not None:
+            who = player_name(session.player)
+            raise bad_card(_USE_CHECKS[problem], problem, f"{who} may not play {word.card}")
         self._accept(peer, session.inn, word)
         trick = match.deal.play(session.side, word.card)
         self._tell_play(match.names, session.side, word.card, trick)
@@ -207,8 +208,8 @@ class Server(End):
     def _ignore(self, word: Word, peer: Peer, now: float) -> None:
         """A stranger's ACK or ERR: the end of something we have forgotten."""
 
-    def _check_free(self, word: Search, peer: Peer) -> None:
-        if any(other.player == word.player and other.peer != peer for other in self._sessions.values()):
+    def _check_free(self, word: Search) -> None:
+        if any(session.player == word.player for session in self._sessions.values()):
             raise RemoteProtocolError(
                 "briscola/search.taken",
                 f"SEARCH by player {word.player}, an id that is in use",

@@ -124,9 +124,7 @@ class OutLink:
             raise RemoteProtocolError("briscola/ack.bare", "a bare ACK, and the knob ack=counted is set")
         elif self._peer_counts and self._ack != "bare":
             return False
-        if (
-            self._tries == 1
-        ):  # an ACK does not say which copy it answers, so only an unrepeated word is a measure
+        if self._tries == 1:  # an ACK does not say which copy it answers
             self._measure(now - self._sent_at)
         self.implied()
         return True

@@ -148,6 +148,7 @@ def test_a_server_without_end_is_never_done_and_keeps_no_results() -> None:
         play_out(peers)
     assert not bench.core.done
     assert bench.of(Finished) == []
+    assert bench.core._games == {}  # type: ignore[attr-defined]
     assert sum(event.kind == "game" for event in bench.of(Happened)) == 3
 
 
@@ -288,6 +289,17 @@ def test_when_one_of_four_is_gone_the_others_do_not_wait_for_it_for_ever() -> No
     assert any(isinstance(word, Init) for word in peers.heard["y"])
 
 
+def test_an_id_that_was_gone_is_expected_again_once_somebody_has_it() -> None:
+    bench = server(players=4, games=0)
+    bench.tell(Search(5), "x")
+    bench.wait(WAITING_MAX_S)
+    bench.tell(Search(1), "a")
+    bench.tell(Search(5), "a")
+    bench.tell(Search(2), "b")
+    assert bench.tell(Search(3), "c") == [("c", Ack(1))], "four are expected, three wait"
+    assert len(bench.tell(Search(4), "d")) == 1 + 4
+
+
 def test_the_memory_of_past_peers_is_bounded() -> None:
     bench = server(games=0, players=64)
     for i in range(PAST_MAX + 5):
@@ -387,7 +399,8 @@ def test_the_one_who_stayed_wins_when_the_other_acknowledges_nothing() -> None:
     left = {"a": "p1", "b": "p2"}[follower]
     (finished,) = bench.of(Finished)
     assert finished.result == {"games": [{"winner": f"p{winner}", "scores": {}, "left": left}]}
-    assert bench.tell(UseCard(card), follower) == [], "done: nothing more is said"
+    for data in (UseCard(card), Search(1), b"garbage"):
+        assert bench.tell(data, follower) == [], "done: nothing more is said"
     assert bench.core.timer() is None
 
 
@@ -715,6 +728,15 @@ def test_an_id_in_use_makes_the_client_try_another_one() -> None:
     assert search.player != 1
     bench.tell(Ack(1))
     assert words(bench.tell(Error(Code.ID_IN_USE))) == [Ack(0)], "its id has been taken; this one is late"
+
+
+def test_two_clients_of_one_id_do_not_walk_through_the_ids_together() -> None:
+    tried = set()
+    for seed in range(10):
+        bench = client(seed=seed)
+        bench.said()
+        tried.add(words(bench.tell(Error(Code.ID_IN_USE)))[1])
+    assert len(tried) > 5
 
 
 def test_when_every_id_is_in_use_the_client_leaves() -> None:
