@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STORY_LINES = 6
 SKIPPED = {"listening", "finished", "complaint", "turn"}
-COARSE = {"hand", "game"}  # told one by one where there is no terminal to redraw
+COARSE = {"hand", "game", "end", "result"}  # told one by one where there is no terminal to redraw
 REFRESH_PER_S = 12
 GAMES_SHOWN = 20
 

@@ -104,10 +104,6 @@ def run(
         outcome.verdict = "interrupted"
         outcome.complaints.append("interrupted; everything that was started has been ended")
     finally:
-        ordered = {
-            seat.name: outcome.results[seat.name] for seat in plan.seats if seat.name in outcome.results
-        }
-        outcome.results = ordered
         folder.note(
             ended=_stamp(),
             verdict=outcome.verdict,
@@ -146,6 +142,8 @@ def _follow(engine: LocalEngine, display: Display, outcome: Outcome, silence_s: 
             + "; ".join(f"{seat}: {text}" for seat, text in sorted(last.items()))
         )
         return
+    # Whoever saw most comes first, not whoever finished first.
+    outcome.results = {name: outcome.results[name] for name in engine.started if name in outcome.results}
     missing = [name for name in engine.started if name not in outcome.results]
     outcome.complaints += [f"{name} did not finish" for name in missing]
     outcome.complaints += disagreements(engine.plan, outcome.results)

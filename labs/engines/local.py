@@ -78,7 +78,7 @@ class LocalEngine:
     @property
     def started(self) -> list[str]:
         """The seats this engine plays; a person's is not among them."""
-        return list(self._nodes)
+        return [seat.name for seat in self.plan.seats if seat.name in self._nodes]
 
     def start(self) -> None:
         """Capture first, then all that only listen, then the one that speaks first."""
