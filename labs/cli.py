@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -15,16 +16,16 @@ from nodes.game import NAMES
 from nodes.main import node
 
 GAME = click.argument("name", metavar="GAME", type=click.Choice(NAMES))
-COLOURS = {"auto": None, "always": True, "never": False}
+# The variables that both rich and the seat of a person go by.
+COLOURS = {"auto": {}, "always": {"NO_COLOR": "", "FORCE_COLOR": "1"}, "never": {"NO_COLOR": "1"}}
 
 
-def _console(colour: str, *, stderr: bool = False) -> Any:
-    from rich.console import Console
+def _console(colour: str = "auto", *, stderr: bool = False) -> Any:
+    """A console; what --color says holds for the whole process, as a person's seat has one of its own."""
+    from nodes.console import make_console
 
-    forced = COLOURS[colour]
-    return Console(
-        stderr=stderr, highlight=False, force_terminal=forced or None, no_color=forced is False or None
-    )
+    os.environ |= COLOURS[colour]
+    return make_console(stderr=stderr)
 
 
 def _fail(text: str, code: int = 1) -> None:
@@ -184,7 +185,7 @@ def games(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(catalogue(), ensure_ascii=False, indent=2))
     else:
-        _console("auto").print(as_tables())
+        _console().print(as_tables())
 
 
 @main.command()
@@ -192,6 +193,9 @@ def games(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def explain(check: str | None, as_json: bool) -> None:
     """Show the clause behind a check id (`hearts/3.len`), or all that begin so (`hearts`)."""
+    from rich.padding import Padding
+    from rich.text import Text
+
     from labs.catalogue import explained, nearest
 
     found = explained(check or "")
@@ -200,11 +204,11 @@ def explain(check: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
-    console = _console("auto")
+    console = _console()
     for identity, clause in found.items():
         console.print(f"[bold]{identity}[/bold]", highlight=False)
-        console.print(f"  « {clause['clause']} »", markup=False, style="italic")
-        console.print(f"  {clause['means']}", markup=False)
+        console.print(Padding(Text(f"« {clause['clause']} »", "italic"), (0, 0, 0, 2)))
+        console.print(Padding(Text(clause["means"]), (0, 0, 0, 2)))
 
 
 @main.command()
@@ -216,13 +220,13 @@ def bench(as_json: bool, quick: bool, rows: tuple[str, ...]) -> None:
     from labs.bench import UnknownRowError, measure, show
 
     try:
-        figures = measure(rows, quick=quick, progress=_console("auto", stderr=True))
+        figures = measure(rows, quick=quick, progress=_console(stderr=True))
     except UnknownRowError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
         click.echo(json.dumps([figure.as_json() for figure in figures], ensure_ascii=False, indent=2))
     else:
-        show(_console("auto"), figures)
+        show(_console(), figures)
     sys.exit(0 if all(figure.met is not False for figure in figures) else 1)
 
 

@@ -62,7 +62,7 @@ def make(
     played = game.load(name)
     count = played.default_players if players is None else players
     if count not in played.players:
-        raise PlanError(f"{name} is for {_numbers(played.players)} players, not {count}")
+        raise PlanError(f"{name} is for {game.numbers(played.players)} players, not {count}")
     # A person's own settings come last, so that they win.
     knobs = (*(f"{key}={value}" for key, value in played.seeded.items()), *settings)
     dialect.parse(played.dialect, knobs)
@@ -95,10 +95,3 @@ def _bots(played: Game, seats: list[Seat], text: str) -> dict[str, str]:
     if equals and where not in names:
         raise PlanError(f"there is no seat '{where}' for a bot; seats are: {', '.join(names)}")
     return {where: name} if equals else dict.fromkeys(names, name)
-
-
-def _numbers(players: range) -> str:
-    if len(players) == 1:
-        return str(players[0])
-    step = f" (in steps of {players.step})" if players.step > 1 else ""
-    return f"{players[0]} to {players[-1]}{step}"

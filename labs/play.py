@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 from nodes.main import node
@@ -19,10 +20,15 @@ def sit_at(name: str) -> Callable[[LocalEngine], int]:
     def sit_down(engine: LocalEngine) -> int:
         seat = next(seat for seat in engine.plan.seats if seat.name == name)
         line = [*engine.node_arguments(seat), "--bot", PERSON]
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             node(line, prog_name="wiretable node", standalone_mode=False)
         except SystemExit as ended:
             return int(ended.code or 0)
+        finally:
+            # The node has had its own; while the others finish, Ctrl-C is the run's again.
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
         return 0
 
     return sit_down

@@ -78,6 +78,14 @@ def load(name: str) -> Game:
     return cast("Game", importlib.import_module(f"nodes.{name}.game").GAME)
 
 
+def numbers(players: range) -> str:
+    """How many may take part, in words."""
+    if len(players) == 1:
+        return str(players[0])
+    step = f" (in steps of {players.step})" if players.step > 1 else ""
+    return f"{players[0]} to {players[-1]}{step}"
+
+
 def rng_for(seed: int, seat: str) -> Random:
     """Each seat draws from its own stream, so that no seat's draws shift another's."""
     return Random(f"wiretable/{seed}/{seat}")

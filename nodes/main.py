@@ -133,9 +133,7 @@ def _star(name: str, title: str, port: int) -> None:
         played = game.load(name)
         if options["games"] is None:
             options["games"] = 0
-        sys.exit(
-            run_node(played, game.Seat("server", "server", 0), Options(**options), listen=listen, peers={})
-        )
+        _run(played, game.Seat("server", "server", 0), options, listen, {})
 
     @group.command("client")
     @click.option("--connect", "there", type=AddressType(port), required=True, help="The server.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import secrets
@@ -25,9 +24,11 @@ if TYPE_CHECKING:
     from nodes.core import Peer, Player
     from nodes.game import Game, Seat
     from nodes.streams import StreamShell
+    from nodes.tape import Tape
 
 SEED_BITS = 32
 PERSON = "human"
+EXIT_LEFT = 128 + signal.SIGINT  # a person who types quit ends a game as one who presses Ctrl-C does
 
 
 class SetupError(ValueError):
@@ -63,8 +64,7 @@ def run_node(
     seed = secrets.randbits(SEED_BITS) if options.seed is None else options.seed
     players = played.default_players if options.players is None else options.players
     if players not in played.players:
-        allowed = f"{played.players.start} to {played.players[-1]}"
-        raise SetupError(f"{played.name} is for {allowed} players, not {players}")
+        raise SetupError(f"{played.name} is for {game.numbers(played.players)} players, not {players}")
     games = played.default_games if options.games is None else options.games
     setup = game.Setup(seat, settings, game.rng_for(seed, seat.name), players, games)
     player = _player(played, seat, options.bot, seed)
@@ -75,6 +75,7 @@ def run_node(
     except OSError as error:
         raise SetupError(f"cannot write the log {options.log}: {error.strerror}") from None
     driver = Driver(played.core(setup), player, log, pace_s=options.pace)
+    tape = _tape(played, options.tape, driver)
 
     def listening(where: Address) -> None:
         log.write(
@@ -88,28 +89,42 @@ def run_node(
     try:
         serve = _serve_datagrams if played.transport == "udp" else _serve_streams
         peers = {name: address.resolve(there) for name, there in peers.items()}
-        signalled = serve(played, driver, options, listen, peers, listening)
+        signalled = serve(played, driver, options, tape, listen, peers, listening)
     except ShellError as error:
         print(f"wiretable node: {error}", file=sys.stderr)
         return 1
     finally:
         log.close()
-    return 0 if signalled is None else 128 + signalled
+    if driver.failure is not None:
+        raise driver.failure
+    if signalled is not None:
+        return 128 + signalled
+    return EXIT_LEFT if driver.left else 0
+
+
+def _tape(played: Game, path: Path | None, driver: Driver) -> Tape | None:
+    if path is None:
+        return None
+    from nodes.tape import Tape
+
+    try:
+        return Tape(path, "udp" if played.transport == "udp" else "tcp", driver.clock)
+    except OSError as error:
+        raise SetupError(f"cannot write the tape {path}: {error.strerror}") from None
 
 
 def _serve_datagrams(
     played: Game,
     driver: Driver,
     options: Options,
+    tape: Tape | None,
     listen: Address | None,
     peers: dict[str, Address],
     listening: Callable[[Address], None],
 ) -> int | None:
-    from nodes.tape import Tape
     from nodes.udp import UdpShell
 
     peer_of = _peer_names(played, peers)
-    tape = Tape(options.tape, "udp", driver.clock) if options.tape else None
     shell = UdpShell(
         driver, listen or address.Address("0.0.0.0", 0), routes=peers, peer_of=peer_of, tape=tape
     )
@@ -142,17 +157,17 @@ def _serve_streams(
     played: Game,
     driver: Driver,
     options: Options,
+    tape: Tape | None,
     listen: Address | None,
     peers: dict[str, Address],
     listening: Callable[[Address], None],
 ) -> int | None:
-    from nodes.tape import Tape
+    import asyncio  # a sixth of a node's start-up; datagrams do without
 
     if played.transport == "tcp":
         from nodes.tcp import TcpShell as Shell
     else:
         from nodes.websocket import WebSocketShell as Shell  # type: ignore[assignment]
-    tape = Tape(options.tape, "tcp", driver.clock) if options.tape else None
 
     async def serve() -> StreamShell:
         shell = Shell(driver, server=peers.get("server"), local=listen, tape=tape)
@@ -167,6 +182,8 @@ def _serve_streams(
 
 def _player(played: Game, seat: Seat, bot: str | None, seed: int) -> Player | None:
     if seat.role not in played.default_bots:
+        if bot is not None:
+            raise SetupError(f"a {seat.role} of {played.name} decides nothing; leave --bot out")
         return None
     if bot == PERSON:
         from nodes.console import ConsoleTerminal

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nodes.core import LocalProtocolError, Turn
+from nodes.core import LocalProtocolError, Player, Turn
 from nodes.terminal import Leave
 
 if TYPE_CHECKING:
-    from nodes.core import Core, Event, Output, Player
+    from nodes.core import Core, Event, Output
     from nodes.log import Log
 
 Clock = Callable[[], float]
@@ -49,7 +50,10 @@ class Driver:
         self.core = core
         self.clock = make_clock()
         self.left = False  # the person went away
+        self.failure: Exception | None = None  # a fault of ours in what asks the person
         self._player = player
+        # Bots do not listen, and a ring node has no time for them to say so.
+        self._tell = None if player is None or type(player).tell is Player.tell else player.tell
         self._log = log
         self._pace_s = pace_s
         self._paced: list[tuple[float, Turn]] = []  # turns that wait, so that people can follow
@@ -89,8 +93,8 @@ class Driver:
     def _hear(self, event: Event) -> None:
         now = self.clock()
         self._log.write(event, now)
-        if self._player is not None:
-            self._player.tell(event)
+        if self._tell is not None:
+            self._tell(event)
         if not isinstance(event, Turn):
             return
         if self._person is not None:
@@ -106,8 +110,9 @@ class Driver:
 
     def _take_answers(self, person: Person) -> None:
         for turn, choice in person.answers():
-            if isinstance(choice, Leave):
+            if isinstance(choice, Exception):
                 self.left = True
+                self.failure = None if isinstance(choice, Leave) else choice
                 return
             try:
                 self.core.act(turn, choice, self.clock())
@@ -148,7 +153,9 @@ class Person:
             turn = self._turns.get()
             try:
                 choice: object = self._player.choose(turn.view)
-            except Leave as leave:
-                choice = leave
+            except Exception as error:  # Leave among them
+                choice = error
             self._answers.put((turn, choice))
-            self._wake()
+            # The game may have ended while the person thought, and the shell with it.
+            with contextlib.suppress(OSError, RuntimeError):
+                self._wake()

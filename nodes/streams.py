@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from typing import TYPE_CHECKING, Protocol
 
@@ -179,7 +180,9 @@ class StreamShell:
                     self.pump()
                     return
                 else:
-                    raise ShellError(f"nobody answers at {self.server}: {error.strerror or error}") from None
+                    # asyncio's own text for it repeats the address.
+                    why = os.strerror(error.errno) if error.errno else str(error)
+                    raise ShellError(f"nobody answers at {self.server}: {why}; is the server up?") from None
             else:
                 return
 

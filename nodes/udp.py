@@ -48,6 +48,7 @@ class UdpShell:
             self._socket.close()
             raise ShellError(f"cannot listen on {listen}: {error.strerror}") from None
         self._wake: tuple[int, int] | None = None
+        self._wait_s: float | None = None  # what the socket's timeout is now
         name = self._socket.getsockname()
         self.address = Address(name[0], name[1])
         self.send_errors = 0
@@ -65,9 +66,8 @@ class UdpShell:
         driver.pump(self._send)
         while not driver.over:
             due = driver.timer()
-            wait_s = None if due is None else max(0.0, due - driver.clock())
             try:
-                datagram = receive(wait_s)
+                datagram = receive(None if due is None else max(0.0, due - driver.clock()))
             except TimeoutError:
                 driver.handle_timer()
                 datagram = None
@@ -78,9 +78,8 @@ class UdpShell:
             driver.pump(self._send)
 
     def close(self) -> None:
+        # The person's pipe stays open: their thread may still write, and must not hit another file's number.
         self._socket.close()
-        for descriptor in self._wake or ():
-            os.close(descriptor)
 
     def _receive(self, wait_s: float | None) -> tuple[bytes, tuple[str, int]] | None:
         """A datagram, or None when the person answered. TimeoutError when the time is up."""
@@ -93,8 +92,10 @@ class UdpShell:
                 os.read(answers, 64)
             if datagrams not in ready:
                 return None
-        else:
-            # A timeout of 0 would make the socket non-blocking, with another exception.
+        elif wait_s != self._wait_s:
+            # Every settimeout is a system call, even one that changes nothing. And a timeout of 0 would
+            # make the socket non-blocking, with another exception.
+            self._wait_s = wait_s
             self._socket.settimeout(None if wait_s is None else max(wait_s, 1e-6))
         try:
             return self._socket.recvfrom(DATAGRAM_MAX)

@@ -15,7 +15,6 @@ from labs.engines.processes import end, python, spawn
 from labs.engines.recording import Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import TracebackType
 
     from labs.folder import RunFolder
@@ -89,16 +88,17 @@ class LocalEngine:
         else:
             self._start_all([first], [*rest])
 
-    def told(self, silence_s: float) -> Iterator[Told]:
-        """What the nodes tell, until all have ended. TimeoutError after `silence_s` without a word."""
-        while self._running or self._early:
-            try:
-                told = self._early.pop(0) if self._early else self._told.get(timeout=silence_s)
-            except queue.Empty:
-                raise TimeoutError from None
-            if isinstance(told[1], int):
-                self._running.discard(told[0])
-            yield told
+    def told(self, silence_s: float) -> Told | None:
+        """What a node tells next; None when all have ended. TimeoutError after `silence_s` without a word."""
+        if not self._running and not self._early:
+            return None
+        try:
+            told = self._early.pop(0) if self._early else self._told.get(timeout=silence_s)
+        except queue.Empty:
+            raise TimeoutError from None
+        if isinstance(told[1], int):
+            self._running.discard(told[0])
+        return told
 
     def node_arguments(self, seat: Seat) -> list[str]:
         """The `wiretable node` line for a seat: the very one a person could type."""

@@ -53,10 +53,12 @@ class Recording:
         for name, there in self._addresses.items():
             line += ["--node", f"{name}={there.host}"]
         recorder = spawn(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._recorder = recorder  # an interruption from here on ends it
         assert recorder.stdout is not None
         if recorder.stdout.readline().strip() == b"ready":
-            self._recorder, self.source = recorder, "kernel"
+            self.source = "kernel"
             return
+        self._recorder = None
         _, complaint = recorder.communicate()
         reason = complaint.decode(errors="replace").strip()
         if wanted == "kernel" or recorder.returncode != EXIT_NOT_PERMITTED:
