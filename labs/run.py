@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from labs.plan import Plan
 
 Verdict = Literal["finished", "failed", "stalled", "interrupted"]
+SILENCE_S = 60.0
+GRACE_S = 5.0  # once a machine is lost, the others may still end by themselves, but nobody waits long
+SIGNALLED = 128  # an exit code beyond it says what signal ended the process
 EXIT_CODES: dict[Verdict, int] = {"finished": 0, "failed": 1, "stalled": 3, "interrupted": 130}
 
 
@@ -60,7 +64,7 @@ def run(
     store: Path,
     display: Display,
     capture: Literal["auto", "kernel", "shells", "off"] = "auto",
-    silence_s: float = 60.0,
+    silence_s: float = SILENCE_S,
     sit_down: Callable[[LocalEngine], int] | None = None,
 ) -> Outcome:
     """Run a plan. `sit_down` plays a person's seat in this very process."""
@@ -77,6 +81,7 @@ def run(
         started=_stamp(),
         verdict="running",
     )
+    engine: LocalEngine | None = None
     try:
         with LocalEngine(plan, folder, capture) as engine:
             folder.note(
@@ -93,10 +98,14 @@ def run(
             )
             with display.showing():
                 engine.start()
-                left = sit_down(engine) if sit_down is not None else 0
-                if left == 0:
+                code = sit_down(engine) if sit_down is not None else 0
+                if code == 0:
                     _follow(engine, display, outcome, silence_s)
-        outcome.capture = engine.recording.notes
+                elif code > SIGNALLED:
+                    outcome.complaints.append(f"{plan.person} left; the game was not played to its end")
+                else:
+                    outcome.verdict = "failed"
+                    outcome.complaints.append(f"{plan.person} {_ended(code)}")
     except (EngineError, RecordingError) as error:
         outcome.verdict = "failed"
         outcome.complaints.append(str(error))
@@ -104,6 +113,7 @@ def run(
         outcome.verdict = "interrupted"
         outcome.complaints.append("interrupted; everything that was started has been ended")
     finally:
+        outcome.capture = engine.recording.notes if engine is not None else {}
         folder.note(
             ended=_stamp(),
             verdict=outcome.verdict,
@@ -119,12 +129,12 @@ def _follow(engine: LocalEngine, display: Display, outcome: Outcome, silence_s: 
     """Listen to the nodes until all have ended, and judge."""
     last: dict[str, str] = {}
     try:
-        for seat, what in engine.told(silence_s):
+        while (told := engine.told(silence_s)) is not None:
+            seat, what = told
             if isinstance(what, int):
                 if what != 0:
-                    outcome.complaints.append(
-                        f"{seat} ended with exit code {what}; see {engine.folder.log(seat)}"
-                    )
+                    outcome.complaints.append(f"{seat} {_ended(what)}; see {engine.folder.log(seat)}")
+                    silence_s = min(silence_s, GRACE_S + engine.plan.pace_s)
                 continue
             display.hear(seat, what)
             last[seat] = str(what.get("text", ""))
@@ -148,6 +158,15 @@ def _follow(engine: LocalEngine, display: Display, outcome: Outcome, silence_s: 
     outcome.complaints += [f"{name} did not finish" for name in missing]
     outcome.complaints += disagreements(engine.plan, outcome.results)
     outcome.verdict = "failed" if outcome.complaints else "finished"
+
+
+def _ended(code: int) -> str:
+    """What became of a process."""
+    if code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    if code > SIGNALLED:
+        return f"left on {signal.Signals(code - SIGNALLED).name}"
+    return f"ended with exit code {code}"
 
 
 def _stamp() -> str:
