@@ -138,6 +138,8 @@ def run(
     console = _console(colour, stderr=as_json)
     plan = _plan(name, pace_s=pace, **wishes)
     display = Display(console, plan, quiet=quiet or as_json)
+    if not (quiet or as_json):
+        display.headline()
     outcome = _run(plan, display, store=store, capture=capture, silence_s=silence)
     if as_json:
         click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))
@@ -171,7 +173,10 @@ def play(
     plan = _plan(name, pace_s=pace, person=seat, **wishes)
     display = Display(console, plan, quiet=True)
     display.headline()
-    outcome = _run(plan, display, store=store, capture=capture, silence_s=None, sit_down=sit_at(seat))
+    console.print(f"You are {seat}. Ctrl-C or the word quit leaves.")
+    outcome = _run(plan, display, store=store, capture=capture, sit_down=sit_at(seat))
+    if outcome.verdict == "interrupted":
+        console.print()  # the question still stands on the line
     show_outcome(console, plan, outcome)
     sys.exit(outcome.exit_code)
 

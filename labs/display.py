@@ -52,8 +52,7 @@ class Display:
             yield
 
     def headline(self) -> None:
-        if self._quiet:
-            return
+        """What is about to be played."""
         plan = self._plan
         what = f"[bold]{plan.game.title}[/bold] · {len(plan.seats)} machines · seed {plan.seed}"
         self._console.print(what)
@@ -87,9 +86,9 @@ def show_outcome(console: Console, plan: Plan, outcome: Outcome) -> None:
     """The result table, and where everything was left."""
     games: list[dict[str, Any]] = outcome.games
     if games:
-        console.print(_table(games))
+        console.print(_table(games, [seat.name for seat in plan.seats]))
     for text in outcome.complaints:
-        console.print(f"[red]{escape(text)}[/red]")
+        console.print(f"[red]{escape(text)}[/red]", soft_wrap=True)
     if outcome.refusals:
         total = sum(outcome.refusals.values())
         listed = ", ".join(f"{check} ×{count}" for check, count in sorted(outcome.refusals.items()))
@@ -102,8 +101,10 @@ def show_outcome(console: Console, plan: Plan, outcome: Outcome) -> None:
     )
 
 
-def _table(games: list[dict[str, Any]]) -> Table:
-    names = list(dict.fromkeys(name for game in games for name in game["scores"]))
+def _table(games: list[dict[str, Any]], seats: list[str]) -> Table:
+    scored = list(dict.fromkeys(name for game in games for name in game["scores"]))
+    # A server may know its players by other names than ours.
+    names = [seat for seat in seats if seat in scored] + [name for name in scored if name not in seats]
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("game", justify="right")
     for name in names:
