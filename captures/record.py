@@ -18,6 +18,7 @@ import signal
 import struct
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -120,6 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(str(error), EXIT_NOT_PERMITTED)
     except (BadInterface, ValueError) as error:
         return _say(str(error), 2)
+    stream = None
     try:
         stream = options.out.open("wb")
         writer = Writer(stream, section(*options.comment))
@@ -132,6 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         recorder.drain()
         recorder.finish()
     except OSError as error:
+        if stream is not None:
+            with suppress(OSError):  # what it still holds cannot be written either
+                stream.close()
         return _say(f"Cannot write the capture {options.out}: {error.strerror}.", 1)
     _tell(f"recorded {recorder.received} frames, lost {recorder.dropped}")
     return 0

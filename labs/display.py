@@ -24,6 +24,7 @@ SKIPPED = {"listening", "finished", "complaint", "turn"}
 COARSE = {"hand", "game", "end", "result"}  # told one by one where there is no terminal to redraw
 REFRESH_PER_S = 12
 GAMES_SHOWN = 20
+COLUMNS_MAX = 6
 
 
 class Display:
@@ -102,25 +103,44 @@ def show_outcome(console: Console, plan: Plan, outcome: Outcome) -> None:
 
 
 def _table(games: list[dict[str, Any]], seats: list[str]) -> Table:
+    """A row a game; where that would be too wide to read, a row a player."""
     scored = list(dict.fromkeys(name for game in games for name in game["scores"]))
     # A server may know its players by other names than ours.
     names = [seat for seat in seats if seat in scored] + [name for name in scored if name not in seats]
+    return _by_game(games, names) if len(names) <= COLUMNS_MAX else _by_player(games, names)
+
+
+def _by_game(games: list[dict[str, Any]], names: list[str]) -> Table:
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("game", justify="right")
     for name in names:
         table.add_column(name, justify="right")
     table.add_column("winner")
-    shown = games if len(games) <= GAMES_SHOWN else games[-GAMES_SHOWN:]
-    if shown is not games:
+    shown = games[-GAMES_SHOWN:]
+    if len(shown) < len(games):
         table.title = f"the last {GAMES_SHOWN} of {len(games)}"
-    for number, game in enumerate(games[-len(shown) :], len(games) - len(shown) + 1):
+    for number, game in enumerate(shown, len(games) - len(shown) + 1):
         scores = [_number(game["scores"].get(name)) for name in names]
         table.add_row(str(number), *scores, f"[bold]{game['winner'] or 'draw'}[/bold]")
     if len(games) > 1:
         table.add_section()
-        totals = [_number(sum(game["scores"].get(name) or 0 for game in games)) for name in names]
-        table.add_row("Σ", *totals, "")
+        table.add_row("Σ", *(_number(_total(games, name)) for name in names), "")
     return table
+
+
+def _by_player(games: list[dict[str, Any]], names: list[str]) -> Table:
+    table = Table("player", "games", "won", "score", show_edge=False, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name in names:
+        played = sum(name in game["scores"] for game in games)
+        won = sum(game["winner"] == name for game in games)
+        table.add_row(name, str(played), str(won), _number(_total(games, name)))
+    return table
+
+
+def _total(games: list[dict[str, Any]], name: str) -> float:
+    return sum(game["scores"].get(name) or 0 for game in games)
 
 
 def _number(value: float | None) -> str:

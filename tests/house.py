@@ -184,15 +184,11 @@ def poor_checks(game: str, checks: Mapping[str, Check]) -> list[str]:
 
 
 def misquoted(checks: Mapping[str, Check], texts: Iterable[str]) -> list[str]:
-    """Each piece of a quoted clause (`…` or `[…]` marks a cut) stands in one of the texts.
-
-    Where no text has a word on it, such as a limit, the clause ends in "(house rule)".
-    """
+    """Each piece of a quoted clause (`…` or `[…]` marks a cut) stands in one of the texts."""
     plain = [_plain(text) for text in texts]
     return [
         f"{name}: no text says «{piece}»"
         for name, check in checks.items()
-        if not check.clause.endswith("(house rule)")
         for piece in re.split(r"\[…\]|…|\(protocols\.md\)|\(ring\.md\)", check.clause)
         if (words := _plain(piece)) and not any(words in text for text in plain)
     ]

@@ -35,7 +35,7 @@ CHECKS: dict[str, Check] = {
         "Types are 0x01 to 0x09.",
     ),
     "hearts/4.payload": Check(
-        "Payload Detalhado: ID_NOVO_DONO_TOKEN (1 byte); Nenhum; CARTAS_DA_MAO (13 bytes); …",
+        "ID_NOVO_DONO_TOKEN (1 byte) … Nenhum … CARTAS_DA_MAO (13 bytes) …",
         "Each type has one payload length (START_PHASE: one byte for tricks, two for passing).",
     ),
     "hearts/4.dest": Check(
@@ -52,7 +52,7 @@ CHECKS: dict[str, Check] = {
         "There are two phases.",
     ),
     "hearts/5.card": Check(
-        "Bits 0-3 (Valor): 1: Ás, 2: Dois, …, 13: Rei (K). Bits 4-5 (Naipe). Bits 6-7: Zeros.",
+        "Bits 0-3 (Valor): 1: Ás, 2: Dois, … 13: Rei (K). … Bits 6-7: Zeros.",
         "A card byte with bit 6 or 7 set, or with value 0, 14 or 15, is no card.",
     ),
     "hearts/5.twice": Check(
@@ -73,8 +73,8 @@ CHECKS: dict[str, Check] = {
         "The token is taken only when it names us, we do not have it yet, and the game has work for us.",
     ),
     "hearts/8.order": Check(
-        "Fluxo do Jogo: Configuração, Início do Jogo, Início da Mão, Fase de Passagem de Cartas, Fase de "
-        "Vazas, Fim da Mão, Fim do Jogo",
+        "Fluxo do Jogo … Configuração … Início do Jogo … Início da Mão … Fase de Passagem de Cartas … "
+        "Fase de Vazas … Fim da Mão … Fim do Jogo",
         "A message that does not belong to this point of the game is not acted on.",
     ),
     "hearts/8.dealt": Check(

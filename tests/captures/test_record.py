@@ -52,6 +52,8 @@ def recording(out: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     ) as recorder:
         assert pipe(recorder.stdout).readline() == "ready\n"
         yield recorder
+        if pipe(recorder.stdin).closed:
+            recorder.stdin = None  # communicate() would flush it
         said, complaint = recorder.communicate()
         assert (recorder.returncode, complaint) == (0, "")
         assert said.startswith("recorded ")
