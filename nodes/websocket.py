@@ -14,7 +14,7 @@ from websockets.frames import CloseCode
 
 from nodes.address import Address
 from nodes.shell import ShellError
-from nodes.streams import StreamShell
+from nodes.streams import WRITE_BUFFER_MAX, StreamShell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,6 +28,13 @@ CLOSE_PATIENCE_S = 2.0
 Connection = ServerConnection | ClientConnection
 
 
+class _Dial(connect):
+    """One server is asked for, and no other: redirections are not followed."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        return exc
+
+
 class WebSocketShell(StreamShell):
     """Many WebSocket connections, one core. One text frame is one message."""
 
@@ -37,7 +44,8 @@ class WebSocketShell(StreamShell):
             server = await serve(
                 self._serve,
                 *self.local,
-                create_connection=_taped(ServerConnection, self),
+                create_connection=_guarded(ServerConnection, self),
+                compression=None,  # a message of 60 bytes gains nothing, and a capture shows what was said
                 max_size=MESSAGE_MAX,
                 ping_interval=PING_EVERY_S,
                 close_timeout=CLOSE_PATIENCE_S,
@@ -56,10 +64,11 @@ class WebSocketShell(StreamShell):
     async def dial(self, peer: Peer) -> None:
         assert self.server is not None
         try:
-            connection = await connect(
+            connection = await _Dial(
                 f"ws://{self.server}/",
-                create_connection=_taped(ClientConnection, self),
+                create_connection=_guarded(ClientConnection, self),
                 local_addr=self.local,
+                compression=None,  # a message of 60 bytes gains nothing, and a capture shows what was said
                 max_size=MESSAGE_MAX,
                 ping_interval=PING_EVERY_S,
                 close_timeout=CLOSE_PATIENCE_S,
@@ -111,7 +120,10 @@ class WebSocketLink:
         return self._connection.transport.get_write_buffer_size()
 
     def close(self) -> None:
-        self._closing = asyncio.get_running_loop().create_task(self._connection.close())
+        loop = asyncio.get_running_loop()
+        self._closing = loop.create_task(self._connection.close())
+        # The library's own patience begins only once all that was sent before has gone out.
+        loop.call_later(CLOSE_PATIENCE_S, self.abort)
 
     def abort(self) -> None:
         self._connection.transport.abort()
@@ -142,19 +154,32 @@ class TapedTransport:
         return getattr(self._transport, name)
 
 
-def _taped(base: type[Any], shell: StreamShell) -> type[Any]:
-    """The library's connection class, with a tape in its transport where one is wanted."""
-    if shell.tape is None:
-        return base
+def _guarded(base: type[Any], shell: StreamShell) -> type[Any]:
+    """The library's connection class, with limits where it has none, and a tape where one is wanted."""
 
-    class Taped(base):  # type: ignore[misc] # the base is chosen at run time
+    class Guarded(base):  # type: ignore[misc] # the base is chosen at run time
+        _ending = False
+
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            taped = TapedTransport(
-                cast("asyncio.Transport", transport), shell, dialled=base is ClientConnection
-            )
-            super().connection_made(taped)
+            if shell.tape is not None:
+                stream = cast("asyncio.Transport", transport)
+                transport = cast(
+                    "asyncio.BaseTransport",
+                    TapedTransport(stream, shell, dialled=base is ClientConnection),
+                )
+            super().connection_made(transport)
 
-    return Taped
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            # The library answers every ping, whether or not its pongs are read.
+            if self.transport.get_write_buffer_size() > WRITE_BUFFER_MAX:
+                self.transport.abort()
+            # After a broken frame it waits for the other side to hang up, however long that takes.
+            elif not self._ending and self.protocol.close_expected():
+                self._ending = True
+                self.loop.call_later(CLOSE_PATIENCE_S, self.transport.abort)
+
+    return Guarded
 
 
 def _quiet() -> logging.Logger:

@@ -39,7 +39,7 @@ async def echo(connection):
         await connection.send("genmove " + "." * 42 + " R PlayR 42.0\\r\\n")
 async def main():
     host, port = sys.argv[1].rsplit(":", 1)
-    async with serve(echo, host, int(port), ping_interval=30, max_size=4096):
+    async with serve(echo, host, int(port), ping_interval=30, max_size=4096, compression=None):
         await asyncio.Future()
 asyncio.run(main())
 """
