@@ -34,11 +34,16 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 class Message(Protocol):
-    """One application message. Its field names are the project's one vocabulary."""
+    """One application message. Its field names are the project's one vocabulary (the game's fields.py)."""
+
+    @property
+    def kind(self) -> str:
+        """The text's own name for this sort of message: PLAY_CARD, USE_C, genmove."""
 
     def encode(self) -> bytes: ...
 
-    def fields(self) -> dict[str, Json]: ...
+    def fields(self) -> dict[str, Json]:
+        """Every field as it is on the wire: numbers stay numbers, whatever they are called."""
 
 
 @dataclass(frozen=True, slots=True)

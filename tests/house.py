@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("captures", "dissectors", "labs", "nodes", "tests")
 
 CORE_PARTS = ("checks", "dialect", "messages", "transport", "rules", "roles")
-GAME_FILES = {"__init__.py", *(f"{part}.py" for part in (*CORE_PARTS, "bots", "human", "game"))}
+GAME_FILES = {"__init__.py", *(f"{part}.py" for part in (*CORE_PARTS, "fields", "bots", "human", "game"))}
 # Long roles stand in a file each, and roles.py holds what both share.
 ROLE_PARTS = ("server", "client")
 GAME_TESTS = {f"test_{part}.py" for part in ("messages", "transport", "rules", "roles", "bots", "human")} | {

@@ -28,6 +28,10 @@ NOW = 1_600_000_000.0
 class Word:
     text: str
 
+    @property
+    def kind(self) -> str:
+        return "word"
+
     def encode(self) -> bytes:
         return self.text.encode()
 

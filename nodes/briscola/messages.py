@@ -92,8 +92,14 @@ class Word(ABC):
     def encode(self) -> bytes:
         return pack(self.op, *self._bits())
 
+    @property
+    def kind(self) -> str:
+        return self.op.name
+
     def fields(self) -> dict[str, Json]:
-        return {"op": self.op.name, **self._values()}
+        """The three parts of the word, then what they mean for this operation."""
+        card, info = self._bits()
+        return {"op": int(self.op), "card": card, "info": info, **self._values()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from nodes.connect4.transport import frame, unframe
 from nodes.core import RemoteProtocolError
@@ -26,41 +26,56 @@ if TYPE_CHECKING:
 USER_MAX = 32
 
 
+class _Message:
+    """What all messages share."""
+
+    __slots__ = ()
+    KIND: ClassVar[str]
+
+    @property
+    def kind(self) -> str:
+        return self.KIND
+
+
 @dataclass(frozen=True, slots=True)
-class Connect:
+class Connect(_Message):
+    KIND = "connect"
     user: str
 
     def encode(self) -> bytes:
         return frame(f"connect {self.user}")
 
     def fields(self) -> dict[str, Json]:
-        return {"type": "connect", "user": self.user}
+        return {"type": self.KIND, "user": self.user}
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
+class Connected(_Message):
+    KIND = "connected"
     info: str = ""
 
     def encode(self) -> bytes:
         return frame(f"connected {self.info}" if self.info else "connected")
 
     def fields(self) -> dict[str, Json]:
-        return {"type": "connected", "info": self.info}
+        return {"type": self.KIND, "info": self.info}
 
 
 @dataclass(frozen=True, slots=True)
-class NotConnected:
+class NotConnected(_Message):
+    KIND = "not-connected"
     info: str = ""
 
     def encode(self) -> bytes:
         return frame(f"not-connected {self.info}" if self.info else "not-connected")
 
     def fields(self) -> dict[str, Json]:
-        return {"type": "not-connected", "info": self.info}
+        return {"type": self.KIND, "info": self.info}
 
 
 @dataclass(frozen=True, slots=True)
-class NewGame:
+class NewGame(_Message):
+    KIND = "newgame"
     red: str
     yellow: str
 
@@ -68,11 +83,12 @@ class NewGame:
         return frame(f"newgame {self.red} {self.yellow}")
 
     def fields(self) -> dict[str, Json]:
-        return {"type": "newgame", "red": self.red, "yellow": self.yellow}
+        return {"type": self.KIND, "red": self.red, "yellow": self.yellow}
 
 
 @dataclass(frozen=True, slots=True)
-class GenMove:
+class GenMove(_Message):
+    KIND = "genmove"
     board: str
     color: Color
     status: Status | None  # None: the form of the examples, without a status
@@ -85,7 +101,7 @@ class GenMove:
 
     def fields(self) -> dict[str, Json]:
         return {
-            "type": "genmove",
+            "type": self.KIND,
             "board": self.board,
             "color": self.color,
             "status": self.status,
@@ -94,18 +110,20 @@ class GenMove:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayMove:
+class PlayMove(_Message):
+    KIND = "playmove"
     move: int
 
     def encode(self) -> bytes:
         return frame(f"playmove {self.move}")
 
     def fields(self) -> dict[str, Json]:
-        return {"type": "playmove", "move": self.move}
+        return {"type": self.KIND, "move": self.move}
 
 
 @dataclass(frozen=True, slots=True)
-class EndGame:
+class EndGame(_Message):
+    KIND = "endgame"
     board: str
     color: Color
     status: Status
@@ -116,7 +134,7 @@ class EndGame:
 
     def fields(self) -> dict[str, Json]:
         return {
-            "type": "endgame",
+            "type": self.KIND,
             "board": self.board,
             "color": self.color,
             "status": self.status,

@@ -42,6 +42,10 @@ class Frame:
     origin: int = field(default=0, kw_only=True)
     seq: int = field(default=0, kw_only=True)
 
+    @property
+    def kind(self) -> str:
+        return self.NAME
+
     def payload(self) -> bytes:
         """The bytes after the header."""
         return b""
@@ -54,7 +58,6 @@ class Frame:
     def fields(self) -> dict[str, Json]:
         """Every field by the name it has everywhere; cards are their bytes."""
         fields: dict[str, Json] = {
-            "name": self.NAME,
             "type": self.TYPE,
             "origin": self.origin,
             "dest": self.dest,

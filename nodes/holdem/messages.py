@@ -85,6 +85,10 @@ class _Object:
     __slots__ = ()
     INFO: ClassVar[str]
 
+    @property
+    def kind(self) -> str:
+        return self.INFO
+
     def fields(self) -> dict[str, Json]:
         raise NotImplementedError
 

@@ -44,6 +44,10 @@ class State:
         count = 1 + board.count("X") if dialect.plies == "server" else 9 - board.count(BLANK)
         return cls(status, winner or outcome(board) or BLANK, count, board)
 
+    @property
+    def kind(self) -> str:
+        return "state"
+
     def encode(self) -> bytes:
         return f"{self.status}{self.winner}{self.count}{self.board}".encode("ascii")
 
@@ -75,6 +79,10 @@ class Move:
     @property
     def resigns(self) -> bool:
         return self.choice.lower() == RESIGN
+
+    @property
+    def kind(self) -> str:
+        return "move"
 
     def encode(self) -> bytes:
         return self.choice.rjust(CHOICE_AT + 1).ljust(MESSAGE_BYTES).encode("ascii")

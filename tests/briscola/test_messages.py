@@ -76,27 +76,29 @@ def test_a_datagram_of_another_size_is_refused_with_err_1(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "hexadecimal", "fields"),
+    ("word", "hexadecimal", "kind", "meaning"),
     [
-        (Ack(), "0000", {"op": "ACK", "count": 0}),
-        (Ack(42), "002a", {"op": "ACK", "count": 42}),
-        (Init(1, 1, True, 5), "28c5", {"op": "INIT", "suit": 1, "number": 1, "first": True, "player": 5}),
-        (Init(3, 0, False, 0), "3800", {"op": "INIT", "suit": 3, "number": 0, "first": False, "player": 0}),
-        (GiveCard(Card(0, 10)), "4500", {"op": "GIV_C", "suit": 0, "number": 10}),
-        (EnemyCard(Card(3, 7)), "7b80", {"op": "ENM_C", "suit": 3, "number": 7}),
-        (EndGame(5), "8005", {"op": "END_G", "player": 5}),
-        (EndGame(NOBODY), "807f", {"op": "END_G", "player": 127}),
-        (Search(5), "a005", {"op": "SEARCH", "player": 5}),
-        (UseCard(Card(1, 1)), "c880", {"op": "USE_C", "suit": 1, "number": 1}),
-        (Error(Code.ID_IN_USE), "e003", {"op": "ERR", "code": 3}),
+        (Ack(), "0000", "ACK", {"count": 0}),
+        (Ack(42), "002a", "ACK", {"count": 42}),
+        (Init(1, 1, True, 5), "28c5", "INIT", {"suit": 1, "number": 1, "first": True, "player": 5}),
+        (Init(3, 0, False, 0), "3800", "INIT", {"suit": 3, "number": 0, "first": False, "player": 0}),
+        (GiveCard(Card(0, 10)), "4500", "GIV_C", {"suit": 0, "number": 10}),
+        (EnemyCard(Card(3, 7)), "7b80", "ENM_C", {"suit": 3, "number": 7}),
+        (EndGame(5), "8005", "END_G", {"player": 5}),
+        (EndGame(NOBODY), "807f", "END_G", {"player": 127}),
+        (Search(5), "a005", "SEARCH", {"player": 5}),
+        (UseCard(Card(1, 1)), "c880", "USE_C", {"suit": 1, "number": 1}),
+        (Error(Code.ID_IN_USE), "e003", "ERR", {"code": 3}),
     ],
 )
 def test_the_bits_are_where_the_text_puts_them(
-    word: Word, hexadecimal: str, fields: dict[str, object]
+    word: Word, hexadecimal: str, kind: str, meaning: dict[str, object]
 ) -> None:
     assert word.encode().hex() == hexadecimal
     assert decode(bytes.fromhex(hexadecimal)) == word
-    assert word.fields() == fields
+    assert word.kind == kind
+    bits = int(hexadecimal, 16)
+    assert word.fields() == {"op": bits >> 13, "card": bits >> 7 & 0x3F, "info": bits & 0x7F, **meaning}
 
 
 @pytest.mark.parametrize(

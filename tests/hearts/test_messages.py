@@ -134,7 +134,7 @@ def test_every_type_has_the_bytes_of_section_4(frame: Frame, octets: str) -> Non
     assert frame.encode().hex() == octets
     assert decode(bytes.fromhex(octets)) == frame
     kind, origin, dest, seq, size = frame.encode()[:5]
-    header = {"name": frame.NAME, "type": kind, "origin": origin, "dest": dest, "seq": seq, "len": size}
+    header = {"type": kind, "origin": origin, "dest": dest, "seq": seq, "len": size}
     assert frame.fields() == header | frame.content()
 
 
@@ -180,16 +180,16 @@ def test_a_malformed_frame_names_its_clause(octets: str, check: str) -> None:
 def test_fields_carry_the_header_and_every_payload_field() -> None:
     trick = TrickSummary(2, TRICK, 0, seq=9)
     assert trick.fields() == {
-        "name": "TRICK_SUMMARY", "type": 7, "origin": 0, "dest": 255, "seq": 9, "len": 10,
+        "type": 7, "origin": 0, "dest": 255, "seq": 9, "len": 10,
         "winner": 2, "players": [1, 2, 3, 0], "cards": [0x12, 0x1D, 0x13, 0x14], "points": 0,
     }  # fmt: skip
-    assert StartPhase(1).fields().keys() == {"name", "type", "origin", "dest", "seq", "len", "phase"}
+    assert StartPhase(1).fields().keys() == {"type", "origin", "dest", "seq", "len", "phase"}
 
 
 @settings(deadline=None)
 @given(frames())
 def test_fields_are_named_as_the_class_names_them(frame: Frame) -> None:
-    names = {field.name for field in dataclasses.fields(frame)} | {"name", "type", "len", "players", "cards"}
+    names = {field.name for field in dataclasses.fields(frame)} | {"type", "len", "players", "cards"}
     assert set(frame.fields()) <= names
     assert frame.fields()["len"] == len(frame.payload())
 
