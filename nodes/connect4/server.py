@@ -59,9 +59,10 @@ class Session:
 class Match:
     """One running game: whose clock has what left, and since when the side to move was asked."""
 
-    __slots__ = ("asked_at", "board", "left_s", "sides")
+    __slots__ = ("asked_at", "board", "left_s", "number", "sides")
 
-    def __init__(self, red: Session, yellow: Session, clock_s: float) -> None:
+    def __init__(self, number: int, red: Session, yellow: Session, clock_s: float) -> None:
+        self.number = number
         self.sides: dict[Color, Session] = {"R": red, "Y": yellow}
         self.left_s: dict[Color, float] = {"R": clock_s, "Y": clock_s}
         self.board = Board()
@@ -78,7 +79,8 @@ class Server(Core):
         self._tournament = Tournament(setup.players, setup.games, self._dialect.pairing)
         self._sessions: dict[Peer, Session] = {}
         self._names: dict[str, Session] = {}
-        self._games: deque[tuple[str, str, Status, Battle]] = deque(maxlen=GAMES_REMEMBERED_MAX)
+        self._games: deque[tuple[int, tuple[str, str, Status, Battle]]] = deque(maxlen=GAMES_REMEMBERED_MAX)
+        self._begun = 0
         self._alarms: list[tuple[float, int, Session]] = []
         self._serial = count()
         self._return_by: float | None = None
@@ -103,6 +105,9 @@ class Server(Core):
         if session is not None:
             self._drop(session)
             self._advance(now)
+
+    def garbled(self, peer: Peer, text: str, now: float) -> None:  # noqa: ARG002
+        self._refuse(peer, RemoteProtocolError("connect4/line", text))
 
     def receive(self, data: bytes, peer: Peer, now: float) -> None:
         session = self._sessions.get(peer)
@@ -214,7 +219,8 @@ class Server(Core):
             self._return_by = now + RETURN_S
 
     def _begin(self, red: Session, yellow: Session, now: float) -> None:
-        match = Match(red, yellow, self._dialect.clock_s)
+        match = Match(self._begun, red, yellow, self._dialect.clock_s)
+        self._begun += 1
         for color, session in match.sides.items():
             session.game, session.color, session.state = match, color, "waiting"
             self._send(session.peer, NewGame(red.name, yellow.name))
@@ -259,7 +265,7 @@ class Server(Core):
             "end", f"{result['winner'] or 'nobody'} wins {red} (R) – {yellow} (Y){how}", board=text, **result
         )
         if not self._endless:
-            self._games.append((red, yellow, status, battle))
+            self._games.append((match.number, (red, yellow, status, battle)))
         self._tournament.ended(red, yellow)
         self._stirred = True
 
@@ -295,7 +301,8 @@ class Server(Core):
         self._sessions.clear()
         self._alarms.clear()
         self._return_by = None
-        self._events.append(Finished({"games": [outcome(*game) for game in self._games]}))
+        # In the order they began: which of two games at once ends first is chance.
+        self._events.append(Finished({"games": [outcome(*game) for _, game in sorted(self._games)]}))
         self.done = True
 
     def _arm(self, session: Session, at: float) -> None:
