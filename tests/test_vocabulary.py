@@ -23,7 +23,8 @@ UNSEEN = {
     "briscola": {"count", "code"},
 }
 KINDS = {
-    "hearts": "TOKEN_PASS GAME_START DEAL_HAND START_PHASE PASS_CARDS PLAY_CARD TRICK_SUMMARY HAND_SUMMARY GAME_OVER",
+    "hearts": "TOKEN_PASS GAME_START DEAL_HAND START_PHASE PASS_CARDS PLAY_CARD TRICK_SUMMARY HAND_SUMMARY "
+    "GAME_OVER",
     "briscola": "INIT GIV_C ENM_C END_G SEARCH USE_C",
     "tictactoe": "state move",
     "holdem": "connect ready action state result",
