@@ -8,6 +8,7 @@ handed in. So the same core runs under sockets, in memory, over a capture and un
       start(now)              ─────────▶
       connected(peer, now)    ─────────▶          streams only
       receive(data, peer, now) ────────▶
+      garbled(peer, text, now) ────────▶          streams only
       disconnected(peer, now) ─────────▶          streams only
       handle_timer(now)       ─────────▶          when timer() is due
       act(turn, choice, now)  ─────────▶          the answer to a Turn event
@@ -195,6 +196,9 @@ class Core(ABC):
 
     def disconnected(self, peer: Peer, now: float) -> None:  # noqa: B027
         """The stream is gone, or could not be opened."""
+
+    def garbled(self, peer: Peer, text: str, now: float) -> None:  # noqa: B027
+        """What this peer sent is nothing the transport knows; the shell has hung up on it."""
 
     def act(self, turn: Turn, choice: Any, now: float) -> None:  # noqa: B027
         """Answer a Turn. An illegal choice raises LocalProtocolError and changes nothing."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Beyond this many refusals a hostile peer no longer fills the disk: they are counted, not written.
 REFUSALS_LOGGED_MAX = 1000
+# A log never fills the disk, whoever makes us write: once it is so long, only the end is added to it.
+LOG_MAX_BYTES = 256 << 20
 LISTENING = "listening"  # the kind of the first event: an engine waits for it
 
 
@@ -37,15 +39,15 @@ class Log:
         self._style = style
         self._brief = brief  # only where it listens and how it ended
         self._refusals = 0
+        self._unanswered: str | None = None  # whose refusal was just left out
+        self._room = LOG_MAX_BYTES
 
     def write(self, event: Event, now: float) -> None:
         """Take one event."""
-        if isinstance(event, Refused):
-            self._refusals += 1
-            if self._refusals > REFUSALS_LOGGED_MAX:
-                return
+        if self._is_left_out(event):
+            return
         record = None
-        if self._file is not None:
+        if self._file is not None and (self._room > 0 or isinstance(event, Finished)):
             record = json.dumps(as_record(event, self._seat, now), ensure_ascii=False)
             self._lines.append(record)
         if self._story is not None and self._is_told(event):
@@ -59,8 +61,21 @@ class Log:
     def flush(self) -> None:
         """Hand all that was written to the kernel: nothing of it is lost if the process is killed."""
         if self._lines and self._file is not None:
-            self._file.write(("\n".join(self._lines) + "\n").encode())
+            data = ("\n".join(self._lines) + "\n").encode()
+            self._room -= len(data)
+            self._file.write(data)
             self._lines.clear()
+
+    def _is_left_out(self, event: Event) -> bool:
+        """Refusals beyond the limit, and the answer that directly follows one."""
+        if isinstance(event, Refused):
+            self._refusals += 1
+            left_out = self._refusals > REFUSALS_LOGGED_MAX
+            self._unanswered = event.peer if left_out else None
+        else:
+            left_out = isinstance(event, Sent) and event.peer == self._unanswered
+            self._unanswered = None
+        return left_out
 
     def _is_told(self, event: Event) -> bool:
         if self._brief:
@@ -70,6 +85,8 @@ class Log:
     def _tell(self, line: str) -> None:
         try:
             print(line, file=self._story, flush=True)
+        except UnicodeEncodeError:  # an old terminal; a stranger's name must not end the game
+            print(line.encode("ascii", "backslashreplace").decode(), file=self._story, flush=True)
         except BrokenPipeError:
             # Nobody listens any more; the game goes on. What is still buffered must not fail again at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -87,9 +104,20 @@ def as_record(event: Event, seat: str, now: float) -> dict[str, Any]:
     match event:
         case Sent(peer, message):
             data = message.encode().hex()
-            return head | {"event": "sent", "peer": peer, "data": data, "message": message.fields()}
+            return head | {
+                "event": "sent",
+                "peer": peer,
+                "kind": message.kind,
+                "message": message.fields(),
+                "data": data,
+            }
         case Received(peer, message):
-            return head | {"event": "received", "peer": peer, "message": message.fields()}
+            return head | {
+                "event": "received",
+                "peer": peer,
+                "kind": message.kind,
+                "message": message.fields(),
+            }
         case Refused(peer, check, text, data):
             return head | {"event": "refused", "peer": peer, "check": check, "text": text, "data": data.hex()}
         case Happened(kind, text, fields):

@@ -75,6 +75,10 @@ class Driver:
         drain(self.core, self.clock(), send, self._hear)
         self._log.flush()
 
+    def note(self, event: Event) -> None:
+        """Write down what the shell has to say."""
+        self._log.write(event, self.clock())
+
     def timer(self) -> float | None:
         """When to call handle_timer."""
         due = self.core.timer()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import resource
 import signal
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from nodes.core import Close, Open, Send
+from nodes.core import Close, Happened, Open, Send
 from nodes.shell import ShellError
 
 if TYPE_CHECKING:
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 
 WRITE_BUFFER_MAX = 4 << 20  # a peer that does not read is cut off here
 CONNECTIONS_MAX = 4096
+DESCRIPTORS_SPARE = 64
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 CONNECT_PATIENCE_S = 10.0  # machines of a lab do not start at the same instant
 CONNECT_PAUSE_S = 0.05
-FLUSH_PATIENCE_S = 2.0
+FLUSH_PATIENCE_S = 2.0  # for a peer to read the last that it is sent
 
 
 class Link(Protocol):
@@ -64,6 +68,7 @@ class StreamShell:
         self._dials: set[asyncio.Task[None]] = set()
         self._person = False
         self._was_connected = False
+        self._crowded = False
 
     async def listen(self) -> tuple[Address, Callable[[], Awaitable[None]]]:
         """Start listening at `local`: where, and how to stop."""
@@ -80,12 +85,14 @@ class StreamShell:
     async def run(self) -> None:
         """Serve the core until it is done, the person leaves, or a signal comes."""
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._on_exception)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop, number)
         if self._person:
             self.driver.ask_in_background(lambda: loop.call_soon_threadsafe(self.pump))
         stop = None
         if self.server is None:
+            _allow_descriptors(CONNECTIONS_MAX + DESCRIPTORS_SPARE)
             where, stop = await self.listen()
             self.on_listening(where)
         self.driver.core.start(self.driver.clock())
@@ -122,6 +129,12 @@ class StreamShell:
     def received(self, peer: Peer, link: Link, data: bytes) -> None:
         if self._links.get(peer) is link:
             self.driver.core.receive(data, peer, self.driver.clock())
+            self.pump()
+
+    def garbled(self, peer: Peer, text: str) -> None:
+        """A connection ends because of what came on it."""
+        if not self._over.is_set():
+            self.driver.core.garbled(peer, text, self.driver.clock())
             self.pump()
 
     def closed(self, peer: Peer, link: Link) -> None:
@@ -206,3 +219,24 @@ class StreamShell:
     def _stop(self, number: int) -> None:
         self.signal = number
         self._over.set()
+
+    def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """More connections than this process may have files: asyncio lets them wait, and tries again."""
+        error = context.get("exception")
+        exhausted = isinstance(error, OSError) and error.errno in EXHAUSTED
+        if exhausted and not self._crowded:
+            self._crowded = True
+            text = f"new connections must wait: {error}; raise the limit of open files (ulimit -n)"
+            self.driver.note(Happened("crowded", text))
+        # At the end a trial may still be due, on a listener that is closed by then.
+        if not exhausted and not self._over.is_set():
+            loop.default_exception_handler(context)
+
+
+def _allow_descriptors(count: int) -> None:
+    """As many open files as the limits on connections need, if the machine lets us."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < count:
+        wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from nodes.address import Address
 from nodes.shell import ShellError
-from nodes.streams import StreamShell
+from nodes.streams import FLUSH_PATIENCE_S, StreamShell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -58,7 +58,8 @@ class TcpLink(asyncio.Protocol):
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._here = Address(*transport.get_extra_info("sockname")[:2])
-        self._there = Address(*transport.get_extra_info("peername")[:2])
+        # A server that hung up at once has no name any more; we know whom we dialled all the same.
+        self._there = self._shell.server or Address(*transport.get_extra_info("peername")[:2])
         self._peer = self._peer or str(self._there)
         if self._dialled and self._shell.tape is not None:
             self._shell.tape.write("open", self._here, self._there)
@@ -72,6 +73,8 @@ class TcpLink(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         assert self._transport is not None
+        if self._transport.is_closing():
+            return  # it was cut off; connection_lost() is on its way
         if self._shell.tape is not None:
             self._shell.tape.write("data", self._here, self._there, data)
         self._transport.write(data)
@@ -85,6 +88,8 @@ class TcpLink(asyncio.Protocol):
         if self._shell.tape is not None:
             self._shell.tape.write("close", self._here, self._there)
         self._transport.close()
+        # Whoever does not read the last that it was sent must not hold a connection for ever.
+        asyncio.get_running_loop().call_later(FLUSH_PATIENCE_S, self._transport.abort)
 
     def abort(self) -> None:
         assert self._transport is not None

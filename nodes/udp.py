@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -66,11 +67,13 @@ class UdpShell:
         driver.pump(self._send)
         while not driver.over:
             due = driver.timer()
-            try:
-                datagram = receive(None if due is None else max(0.0, due - driver.clock()))
-            except TimeoutError:
-                driver.handle_timer()
-                datagram = None
+            wait_s = None if due is None else due - driver.clock()
+            datagram = None
+            if wait_s is not None and wait_s <= 0:
+                driver.handle_timer()  # first: a flood of datagrams must not keep timers from ringing
+            else:
+                with contextlib.suppress(TimeoutError):
+                    datagram = receive(wait_s)
             if datagram is not None:
                 peer = self._peer_of(datagram[1])
                 if peer is not None:

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 MESSAGE_MAX = 4096  # bytes; the longest message of the text is under 100
 PING_EVERY_S = 30.0
 CLOSE_PATIENCE_S = 2.0
+REASON_MAX = 200  # characters of it that are told
+# With these we hang up on whoever broke the protocol.
+BROKEN = (
+    CloseCode.PROTOCOL_ERROR,
+    CloseCode.UNSUPPORTED_DATA,
+    CloseCode.INVALID_DATA,
+    CloseCode.MESSAGE_TOO_BIG,
+)
 
 Connection = ServerConnection | ClientConnection
 
@@ -86,7 +94,11 @@ class WebSocketShell(StreamShell):
         self._readers: set[asyncio.Task[None]] = set()
 
     async def _serve(self, connection: ServerConnection) -> None:
-        await self._read(str(Address(*connection.remote_address[:2])), connection)
+        try:
+            await self._read(str(Address(*connection.remote_address[:2])), connection)
+        except Exception as error:  # ours; the library would not tell
+            context = {"message": "a connection was not served", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
 
     async def _read(self, peer: Peer, connection: Connection) -> None:
         link = WebSocketLink(connection)
@@ -179,7 +191,25 @@ def _guarded(base: type[Any], shell: StreamShell) -> type[Any]:
                 self._ending = True
                 self.loop.call_later(CLOSE_PATIENCE_S, self.transport.abort)
 
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            why = _fault(self.protocol)
+            if why:
+                dialled = base is ClientConnection
+                peer = "server" if dialled else str(Address(*self.remote_address[:2]))
+                shell.garbled(peer, why)
+
     return Guarded
+
+
+def _fault(protocol: Any) -> str:
+    """What the other side did wrong for the connection to end, or nothing. Its own words are not trusted."""
+    text = ""
+    if protocol.handshake_exc is not None:
+        text = f"no WebSocket handshake: {protocol.handshake_exc}"
+    elif protocol.close_sent is not None and protocol.close_sent.code in BROKEN:
+        text = f"not WebSocket as it should be: {protocol.close_sent}"
+    return ascii(text)[1:-1][:REASON_MAX]
 
 
 def _quiet() -> logging.Logger:

@@ -80,6 +80,9 @@ class Client(Core):
         if self._state not in ("over", "retry"):
             self._lost(now)
 
+    def garbled(self, peer: Peer, text: str, now: float) -> None:  # noqa: ARG002
+        self._refuse(peer, RemoteProtocolError("connect4/line", text))
+
     def receive(self, data: bytes, peer: Peer, now: float) -> None:
         try:
             message = decode(data)

@@ -31,7 +31,7 @@ class RandomBot(Player):
             low, high = view.raise_range
             return f"r{min(high, self._rng.randint(low, 3 * low))}"
         if draw < 0.35 and "call" in view.legal_actions:
-            return "fold"
+            return leave(view)
         return stay(view)
 
 
@@ -59,26 +59,25 @@ class SensibleBot(Player):
         chance = equity(view.private_card, view.public_card, rivals, self._rng)
         if chance > min(0.85, fair + 0.25):
             return self._raise(view, 0.7)
-        if not view.to_call or chance > view.to_call / (view.pot + view.to_call) + 0.05:
-            return stay(view)
-        return "fold"
+        price = view.to_call / max(1, view.pot + view.to_call)
+        return stay(view) if not view.to_call or chance > price + 0.05 else leave(view)
 
     def _before_flop(self, view: View) -> str:
         score = chen(view.private_card)
-        price = view.to_call / view.players[view.position].total_money
+        price = view.to_call / max(1, view.players[view.position].total_money)
         if score >= 10 and price < 0.1:
             return self._raise(view, 1.0)
         # A score of 20 is a pair of aces; a dear call wants cards that are worth it.
         if score >= 5 + 40 * price or not view.to_call:
             return stay(view)
-        return "fold"
+        return leave(view)
 
     def _raise(self, view: View, share: float) -> str:
         """Raise by a share of the pot, or as near to it as the range has it."""
         if "raise" not in view.legal_actions:
             return stay(view)
         low, high = view.raise_range
-        return f"r{min(high, low + int(share * view.pot) // 50 * 50)}"
+        return f"r{min(high, max(low, low + int(share * view.pot) // 50 * 50))}"
 
 
 def stay(view: View) -> str:
@@ -86,8 +85,15 @@ def stay(view: View) -> str:
     return "check" if "check" in view.legal_actions else "call"
 
 
+def leave(view: View) -> str:
+    """Fold where the server offers it, as it should."""
+    return "fold" if "fold" in view.legal_actions else stay(view)
+
+
 def chen(cards: Sequence[str]) -> float:
     """Bill Chen's formula for two cards: 20 for a pair of aces, about 0 for seven and two."""
+    if len(cards) != 2:
+        return 0.0  # a server that shows us no cards
     high, low = sorted((RANKS.index(card[0]) for card in cards), reverse=True)
     points = {12: 10.0, 11: 8.0, 10: 7.0, 9: 6.0}.get(high, (high + 2) / 2)
     if high == low:

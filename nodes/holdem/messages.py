@@ -39,7 +39,7 @@ MONEY_MAX = 10**12
 
 _SYMBOLS = {"c": "♣", "d": "♦", "s": "♠", "h": "♥"}
 _WORDS = {"fold": "fold", "f": "fold", "check": "check", "call": "call"}
-_RAISE = re.compile(r"r([0-9]{1,12})", re.ASCII)
+_RAISE = re.compile(r"r([0-9]{1,13})", re.ASCII)  # as many digits as MONEY_MAX has
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

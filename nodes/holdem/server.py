@@ -210,7 +210,9 @@ class Server(Role):
         self._held += len(guest.frames) - guest.held
         guest.held = len(guest.frames)
         if self._held > BUFFERED_MAX:
-            self._throw_out(guest, RemoteProtocolError("holdem/limit.buffer", "too much is half-received"))
+            # Whoever has us keep most goes, not whoever happens to speak: it may have sent one byte.
+            most = max(self._guests.values(), key=lambda other: other.held)
+            self._throw_out(most, RemoteProtocolError("holdem/limit.buffer", "too much is half-received"))
 
     def _close(self, guest: _Guest) -> None:
         self._outputs.append(Close(guest.peer))

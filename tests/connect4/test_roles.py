@@ -853,3 +853,11 @@ def test_both_roles_remember_only_so_many_games(monkeypatch: pytest.MonkeyPatch)
 def test_the_role_follows_the_seat() -> None:
     cores: list[Core] = [GAME.core(setup(name)) for name in ("server", "p1")]
     assert [type(core) for core in cores] == [Server, Client]
+
+
+@pytest.mark.parametrize("core", [Server(setup("server")), Client(setup("ada"))])
+def test_what_is_no_websocket_is_refused_as_no_line(core: Core) -> None:
+    core.garbled("somebody", "no WebSocket handshake", 1000.0)
+    assert core.next_event() == Refused("somebody", "connect4/line", "no WebSocket handshake")
+    assert core.refusals == {"connect4/line": 1}
+    assert core.data_to_send(1000.0) == []

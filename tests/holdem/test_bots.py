@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pokerkit import StandardHighHand
 
 from nodes import memory
 from nodes.game import load
 from nodes.holdem.bots import BOTS, DECK, chen, equity, stay, straight, strength
-from nodes.holdem.messages import Played, PlayerState, objection
+from nodes.holdem.messages import ACTIONS, MONEY_MAX, Played, PlayerState, State, decode, objection
 from nodes.holdem.roles import View
 
 GAME = load("holdem")
@@ -58,6 +61,56 @@ def test_every_choice_of_every_bot_is_legal(name: str, seen: View) -> None:
     bot = BOTS[name](Random(4))
     for _ in range(30):
         assert objection(bot.choose(seen), seen.legal_actions, seen.raise_range) is None
+
+
+amounts = st.integers(-MONEY_MAX, MONEY_MAX) | st.floats(-MONEY_MAX, MONEY_MAX)
+
+
+@st.composite
+def lies(draw: st.DrawFn) -> State:
+    """A state that is well-formed, and asks the first seat to act on no matter what nonsense."""
+    cards = draw(st.permutations(DECK))
+    shown = draw(st.integers(0, 2)), draw(st.integers(0, 5))
+    seats = draw(st.integers(2, 10))
+    players = [
+        {"position": i, "money_left": draw(amounts), "total_money": draw(amounts), "name": f"p{i}"}
+        for i in range(seats)
+    ]
+    history: st.SearchStrategy[dict[str, Any]] = st.builds(
+        dict, position=st.integers(0, 9), action=st.sampled_from(["fold", "r1", "x"])
+    )
+    legal = {draw(st.sampled_from(["call", "check"])), *draw(st.sets(st.sampled_from(["fold", "raise"])))}
+    fields = {
+        "info": "state",
+        "position": 0,
+        "action_position": 0,
+        "legal_actions": [action for action in ACTIONS if action in legal],
+        "raise_range": sorted(draw(st.tuples(*[st.integers(0, MONEY_MAX)] * 2))),
+        "private_card": cards[: shown[0]],
+        "public_card": cards[2 : 2 + shown[1]],
+        "players": players,
+        "action_history": draw(st.lists(st.lists(history, max_size=5), max_size=4)),
+    }
+    state = decode(json.dumps(fields).encode())
+    assert isinstance(state, State)
+    return state
+
+
+@settings(deadline=None, max_examples=100)
+@given(lies())
+def test_no_state_a_server_can_send_leads_a_bot_to_an_illegal_choice(state: State) -> None:
+    seen = View(
+        "p0",
+        0,
+        state.private_card,
+        state.public_card,
+        state.legal_actions,
+        state.raise_range,
+        state.players,
+        state.action_history,
+    )
+    for make in BOTS.values():
+        assert objection(make(Random(4)).choose(seen), seen.legal_actions, seen.raise_range) is None
 
 
 @pytest.mark.parametrize("name", ["random", "sensible"])
