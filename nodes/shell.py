@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import threading
 import time
@@ -13,6 +14,7 @@ from nodes.core import LocalProtocolError, Player, Turn
 from nodes.terminal import Leave
 
 if TYPE_CHECKING:
+    from nodes.address import Address
     from nodes.core import Core, Event, Output
     from nodes.log import Log
 
@@ -21,6 +23,17 @@ Clock = Callable[[], float]
 
 class ShellError(Exception):
     """The machine or the network does not let us begin. The text says what to do."""
+
+
+def why(error: OSError) -> str:
+    """The reason in the kernel's own words: asyncio's repeat the address."""
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return error.strerror or str(error)  # a name that nobody knows has a number of another kind
+
+
+def cannot_listen(where: Address, error: OSError) -> ShellError:
+    return ShellError(f"cannot listen on {where}: {why(error)}; choose another address with --listen")
 
 
 def make_clock() -> Clock:

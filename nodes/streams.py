@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import os
 import resource
 import signal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nodes.core import Close, Happened, Open, Send
-from nodes.shell import ShellError
+from nodes.shell import ShellError, why
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -193,9 +192,7 @@ class StreamShell:
                     self.pump()
                     return
                 else:
-                    # asyncio's own text for it repeats the address.
-                    why = os.strerror(error.errno) if error.errno else str(error)
-                    raise ShellError(f"nobody answers at {self.server}: {why}; is the server up?") from None
+                    raise ShellError(f"nobody answers at {self.server}: {why(error)}; is it up?") from None
             else:
                 return
 

@@ -7,7 +7,7 @@ import socket
 from typing import TYPE_CHECKING, cast
 
 from nodes.address import Address
-from nodes.shell import ShellError
+from nodes.shell import cannot_listen
 from nodes.streams import FLUSH_PATIENCE_S, StreamShell
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class TcpShell(StreamShell):
                 lambda: TcpLink(self, None), *self.local, backlog=LISTEN_BACKLOG
             )
         except OSError as error:
-            raise ShellError(f"cannot listen on {self.local}: {error.strerror}") from None
+            raise cannot_listen(self.local, error) from None
 
         async def stop() -> None:
             server.close()

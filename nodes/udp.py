@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nodes.address import Address, family, parse
 from nodes.core import Send
-from nodes.shell import ShellError
+from nodes.shell import cannot_listen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ class UdpShell:
             self._socket.bind(listen)
         except OSError as error:
             self._socket.close()
-            raise ShellError(f"cannot listen on {listen}: {error.strerror}") from None
+            raise cannot_listen(listen, error) from None
         self._wake: tuple[int, int] | None = None
         self._wait_s: float | None = None  # what the socket's timeout is now
         name = self._socket.getsockname()

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMes
 from websockets.frames import CloseCode
 
 from nodes.address import Address
-from nodes.shell import ShellError
+from nodes.shell import ShellError, cannot_listen
 from nodes.streams import WRITE_BUFFER_MAX, StreamShell
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class WebSocketShell(StreamShell):
                 logger=_quiet(),
             )
         except OSError as error:
-            raise ShellError(f"cannot listen on {self.local}: {error.strerror}") from None
+            raise cannot_listen(self.local, error) from None
 
         async def stop() -> None:
             server.close()
