@@ -51,7 +51,11 @@ class Family:
     """Commands of one test. Their processes carry a mark, and so do those that they start."""
 
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
-    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def marked(self) -> dict[str, str]:
+        """What every process of the family has in its environment."""
+        return {"PYTHONPATH": str(ROOT), MARK: self.mark}
 
     def call(self, *arguments: str, **environment: str) -> Done:
         """Run `wiretable ARGUMENTS` to its end."""
@@ -134,7 +138,7 @@ class Family:
             not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}
             and not name.startswith("COV")
         }
-        return {**plain, "PYTHONPATH": str(ROOT), MARK: self.mark, **self.environment, **more}
+        return {**plain, **self.marked, **more}
 
 
 class Screen:
@@ -201,7 +205,7 @@ def line(*arguments: str) -> list[str]:
 def finish(child: subprocess.Popen[bytes]) -> Done:
     """Wait for the end of what `start` started."""
     out, err = child.communicate(timeout=PATIENCE_S)
-    return Done(child.returncode, out.decode(), err.decode())
+    return Done(child.returncode, (out or b"").decode(), err.decode())
 
 
 def until(true: Callable[[], object], otherwise: Callable[[], str]) -> None:
