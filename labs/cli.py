@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import click
 
@@ -256,18 +256,22 @@ def _plan(name: str, **wishes: Any) -> Any:
 
 
 def _run(plan: Any, display: Any, **how: Any) -> Any:
-    """Run with errors as sentences, and SIGTERM as orderly an end as Ctrl-C."""
+    """Run with errors as sentences, and SIGTERM as orderly an end as Ctrl-C, however often it comes."""
     from labs.folder import FolderError
     from labs.run import run as run_plan
+    from nodes.process import on_signals
 
-    def interrupt(_number: int, _frame: object) -> None:
+    def interrupt(_number: int, _frame: object) -> NoReturn:
+        on_signals(signal.SIG_IGN)  # once is enough: what follows is bounded, and must not be cut short
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    on_signals(interrupt)
     try:
         return run_plan(plan, display=display, **how)
     except FolderError as error:
         _fail(str(error))
+    except KeyboardInterrupt:  # before anything was started
+        _fail("interrupted", 130)
 
 
 if __name__ == "__main__":

@@ -21,14 +21,15 @@ def sit_at(name: str) -> Callable[[LocalEngine], int]:
         seat = next(seat for seat in engine.plan.seats if seat.name == name)
         line = [*engine.node_arguments(seat), "--bot", PERSON]
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        code = 0
         try:
             node(line, prog_name="wiretable node", standalone_mode=False)
         except SystemExit as ended:
-            return int(ended.code or 0)
-        finally:
-            # The node has had its own; while the others finish, Ctrl-C is the run's again.
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
-        return 0
+            code = int(ended.code or 0)
+        # The node had handlers of its own. While the others finish, Ctrl-C is the run's again; a person
+        # who has left already need not be heard twice.
+        for number, handler in handlers.items():
+            signal.signal(number, handler if code == 0 else signal.SIG_IGN)
+        return code
 
     return sit_down

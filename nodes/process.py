@@ -132,11 +132,11 @@ def _serve_datagrams(
         shell.ask_in_background()
     try:
         try:
-            _on_signals(_interrupt)
+            on_signals(_interrupt)
             listening(shell.address)
             shell.run()
         finally:
-            _on_signals(signal.SIG_IGN)  # the end is near anyway, and must be orderly
+            on_signals(signal.SIG_IGN)  # the end is near anyway, and must be orderly
             shell.close()
     except Interrupted as signalled:
         return int(signalled.args[0])
@@ -195,12 +195,14 @@ def _player(played: Game, seat: Seat, bot: str | None, seed: int) -> Player | No
     return played.bots[name](game.bot_rng_for(seed, seat.name))
 
 
-def _on_signals(handler: Callable[[int, object], NoReturn] | signal.Handlers) -> None:
+def on_signals(handler: Callable[[int, object], NoReturn] | signal.Handlers) -> None:
+    """Who hears Ctrl-C and SIGTERM from now on."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handler)
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
+    on_signals(signal.SIG_IGN)
     raise Interrupted(number)
 
 
