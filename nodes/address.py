@@ -31,7 +31,7 @@ def parse(text: str, default_port: int | None = None) -> Address:
     if not colon or (host.count(":") and not host.endswith("]")):
         host, port = text, ""
     host = host.removeprefix("[").removesuffix("]")
-    if not port and default_port is not None:
+    if host and not port and default_port is not None:
         return Address(host, default_port)
     if not host or not (port.isascii() and port.isdigit()) or int(port) > PORT_MAX:
         raise AddressError(f"'{text}' is not HOST:PORT (for example 127.0.0.1:47123)")

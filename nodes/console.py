@@ -28,7 +28,7 @@ class ConsoleTerminal:
         self._typed = b""
 
     def show(self, markup: str) -> None:
-        self._console.print(markup)
+        self._console.print(markup.replace("\x1b", "␛"))  # a stranger's name must not steer our terminal
 
     def ask(self, prompt: str) -> str:
         self._console.print(f"[bold]{prompt.rstrip()}[/bold] ", end="")

@@ -61,7 +61,8 @@ class Log:
     def flush(self) -> None:
         """Hand all that was written to the kernel: nothing of it is lost if the process is killed."""
         if self._lines and self._file is not None:
-            data = ("\n".join(self._lines) + "\n").encode()
+            # A peer's text may have half of a surrogate pair in it: \ud800 is how JSON writes it, too.
+            data = ("\n".join(self._lines) + "\n").encode(errors="backslashreplace")
             self._room -= len(data)
             self._file.write(data)
             self._lines.clear()
@@ -134,7 +135,12 @@ def as_text(event: Event, seat: str, now: float) -> str:
     clock = time.strftime("%H:%M:%S", time.localtime(now))
     match event:
         case Happened(_, text, _):
-            return f"{clock} {seat}: {text}"
+            return f"{clock} {seat}: {plain(text)}"
         case Refused(peer, check, text, _):
-            return f"{clock} {seat}: refused from {peer}: {text} [{check}]"
+            return f"{clock} {seat}: refused from {peer}: {plain(text)} [{check}]"
     return ""
+
+
+def plain(text: str) -> str:
+    """A stranger's words must not steer our terminal."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
