@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import time
 from importlib import metadata
@@ -85,7 +84,6 @@ def _unused(store: Path, name: str) -> Path:
 
 def _point(link: Path, target: str) -> None:
     """Make `latest` a link to the newest run, in one step."""
-    fresh = link.with_name(f".latest-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
+    fresh = link.with_name(f".{target}")  # nobody else's, as no other run has this folder
     fresh.symlink_to(target)
     fresh.replace(link)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from nodes.core import Event, Finished, Happened, Received, Refused, Sent, Turn
 
@@ -138,6 +139,11 @@ def as_text(event: Event, seat: str, now: float) -> str:
             return f"{clock} {seat}: {plain(text)}"
         case Refused(peer, check, text, _):
             return f"{clock} {seat}: refused from {peer}: {plain(text)} [{check}]"
+        case Finished(result):
+            games = cast("list[dict[str, Any]]", result["games"])
+            wins = Counter(game["winner"] or "nobody" for game in games)
+            told = ", ".join(f"{plain(str(winner))} {count}" for winner, count in sorted(wins.items()))
+            return f"{clock} {seat}: finished; games won: {told or 'none was played'}"
     return ""
 
 
