@@ -141,6 +141,9 @@ def test_a_person_reads_lines_with_a_time_and_a_seat() -> None:
     lines = story.getvalue().splitlines()
     assert lines[0].endswith(" m0: listening on here")
     assert lines[1].endswith(" m0: refused from prev: too short [hearts/3.len]")
+    assert lines[2].endswith(" m0: finished; games won: none was played")
+    log.write(Finished({"games": [{"winner": "p2"}, {"winner": None}, {"winner": "p2"}]}), NOW)
+    assert story.getvalue().endswith(" m0: finished; games won: nobody 1, p2 2\n")
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "a\rb", "\x07", "\u202e"])
