@@ -90,6 +90,14 @@ class Folder:
         return {way: _joined(pieces.get(way, {})) for way in begins}
 
 
+def on_the_wire(game: str, folder: Folder) -> dict[Way, Any]:
+    """What the capture has of the application, apart from repeats and random masks."""
+    if game in ("hearts", "briscola"):
+        return without_repeats(folder.datagrams())
+    streams = folder.streams()
+    return {way: texts(stream) if game == "connect4" else stream for way, stream in streams.items()}
+
+
 def without_repeats(payloads: Mapping[Way, list[bytes]]) -> dict[Way, list[bytes]]:
     """A busy machine repeats a datagram by timer: what is said is the same."""
     return {

@@ -109,8 +109,15 @@ def test_a_person_plays_a_whole_game_through_a_pipe(family: Family, tmp_path: Pa
     assert Folder(tmp_path / "latest").notes["verdict"] == "finished"
 
 
-@pytest.mark.parametrize("keys", ["quit\n", "QUIT \n", "\x03", "\x04", "\x03\x03\x03"])
-@pytest.mark.parametrize("game", NAMES)
+@pytest.mark.parametrize(
+    ("game", "keys"),
+    [
+        *((game, keys) for game in NAMES for keys in ("quit\n", "\x03", "\x04")),
+        ("hearts", "\x03\x03\x03"),
+        ("holdem", "\x03\x03\x03"),
+        ("tictactoe", "QUIT \n"),
+    ],
+)
 def test_leaving_ends_everything_at_once(family: Family, tmp_path: Path, game: str, keys: str) -> None:
     with family.at_terminal(*arguments(game, tmp_path)) as screen:
         screen.expect(QUESTION[game])

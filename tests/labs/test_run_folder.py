@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from nodes import __version__
 from nodes.game import NAMES
 from nodes.game import load as load_game
 from tests.captures import shark
-from tests.labs.folders import Folder
+from tests.labs.folders import Folder, on_the_wire, without_repeats
 from tests.tools import require_root
 
 if TYPE_CHECKING:
@@ -70,9 +71,31 @@ def test_latest_points_at_the_newest_of_several_runs(family: Family, tmp_path: P
     assert not (tmp_path / "latest" / "capture.pcapng").exists()
 
 
+def misses_nothing(game: str, folder: Folder) -> None:
+    """The capture has every message that the logs say was sent, from the first one on."""
+    sent, seen = folder.sent(), on_the_wire(game, folder)
+    if game in ("hearts", "briscola"):
+        # A ring node also forwards what others say, and both sides of Briscola acknowledge.
+        assert all(is_within(said, seen[way]) for way, said in without_repeats(sent).items())
+        assert next(iter(folder.datagrams().values()))[0] == folder.first_sent()
+    elif game == "holdem":
+        framed = {way: [struct.pack("<i", len(data)) + data for data in said] for way, said in sent.items()}
+        assert {way: b"".join(said) for way, said in framed.items()} == seen
+    elif game == "tictactoe":
+        assert {way: b"".join(said) for way, said in sent.items()} == seen
+    else:
+        assert sent == seen
+
+
+def is_within(some: list[bytes], all_of_it: list[bytes]) -> bool:
+    """Whether `some` stand in `all_of_it`, in their order."""
+    rest = iter(all_of_it)
+    return all(data in rest for data in some)
+
+
 @pytest.mark.parametrize("source", ["kernel", "shells"])
 @pytest.mark.parametrize("game", NAMES)
-def test_wireshark_opens_the_capture_and_doubts_nothing(
+def test_the_capture_has_all_that_was_sent_and_wireshark_doubts_none_of_it(
     family: Family, tmp_path: Path, game: str, source: str
 ) -> None:
     if source == "kernel":
@@ -80,6 +103,8 @@ def test_wireshark_opens_the_capture_and_doubts_nothing(
     folder = run(family, tmp_path, game, "--capture", source)
     file = folder.path / "capture.pcapng"
     capture = load(file)
+    assert folder.notes["capture"]["source"] == source
+    misses_nothing(game, folder)
     arrow = "→" if game == "hearts" else "↔"
     assert [link.name for link in capture.interfaces] == [arrow.join(link) for link in folder.notes["links"]]
     assert shark.tshark(file)
