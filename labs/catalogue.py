@@ -39,10 +39,12 @@ def as_tables() -> Group:
     parts: list[Any] = []
     for name, entry in catalogue().items():
         parts.append(f"[bold]{name}[/bold] — {entry['title']}, {entry['transport']} port {entry['port']}")
-        parts.append(f"  players {entry['players']}; bots: {', '.join(entry['bots'])}")
+        parts.append(f"  players: {entry['players']}; seats: {', '.join(entry['seats'])}")
+        parts.append(f"  bots: {', '.join(entry['bots'])}")
         table = Table(box=None, padding=(0, 2), show_header=False)
         for knob, (allowed, default) in entry["knobs"].items():
-            table.add_row(knob, allowed, f"default {default}")
+            shown = {True: "on", False: "off"}[default] if isinstance(default, bool) else default
+            table.add_row(knob, allowed, f"default {shown}")
         parts += [table, ""]
     return Group(*parts)
 
@@ -53,7 +55,8 @@ def _entry(played: game.Game) -> dict[str, Any]:
         "topology": played.topology,
         "transport": played.transport,
         "port": played.port,
-        "players": f"{played.players[0]}–{played.players[-1]}",
+        "players": game.numbers(played.players),
+        "seats": [seat.name for seat in played.seats(played.default_players)],
         "bots": list(played.bots),
         "knobs": dialect.knobs(played.dialect),
     }

@@ -212,8 +212,8 @@ def explain(check: str | None, as_json: bool) -> None:
     console = _console()
     for identity, clause in found.items():
         console.print(f"[bold]{identity}[/bold]", highlight=False)
-        console.print(Padding(Text(f"« {clause['clause']} »", "italic"), (0, 0, 0, 2)))
-        console.print(Padding(Text(clause["means"]), (0, 0, 0, 2)))
+        console.print(Padding(Text(f"« {clause['clause']} »", "italic"), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(clause["means"]), (0, 0, 0, 2), expand=False))
 
 
 @main.command()
