@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from nodes import address, dialect, game
-from nodes.core import Happened
+from nodes.core import Happened, LocalProtocolError
 from nodes.log import LISTENING, Log
 from nodes.shell import Driver, ShellError
 
@@ -67,6 +67,10 @@ def run_node(
         raise SetupError(f"{played.name} is for {game.numbers(played.players)} players, not {players}")
     games = played.default_games if options.games is None else options.games
     setup = game.Setup(seat, settings, game.rng_for(seed, seat.name), players, games)
+    try:
+        core = played.core(setup)
+    except LocalProtocolError as error:  # a name that the protocol cannot say
+        raise SetupError(error.text) from None
     player = _player(played, seat, options.bot, seed)
     story = None if options.bot == PERSON else sys.stdout
     style: Literal["text", "json"] = "json" if options.json else "text"
@@ -74,7 +78,7 @@ def run_node(
         log = Log(seat.name, file=options.log, story=story, style=style, brief=options.quiet)
     except OSError as error:
         raise SetupError(f"cannot write the log {options.log}: {error.strerror}") from None
-    driver = Driver(played.core(setup), player, log, pace_s=options.pace)
+    driver = Driver(core, player, log, pace_s=options.pace)
     tape = _tape(played, options.tape, driver)
 
     def listening(where: Address) -> None:

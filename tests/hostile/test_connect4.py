@@ -421,3 +421,10 @@ def test_a_client_says_in_one_line_that_a_server_does_not_speak_websocket() -> N
             assert b" does not speak WebSocket: " in node.complaints, name
             assert node.complaints.count(b"\n") == 1, name
             node.discard()
+
+
+def test_a_name_that_cannot_be_said_is_told_before_anybody_is_called() -> None:
+    node = Node("connect4", "client", "--connect", "127.0.0.1:1", "--name", "a b")
+    assert node.wait() == 2
+    assert node.complaints.splitlines()[-1].startswith(b"Error: 'a b' is no name here")
+    node.discard()

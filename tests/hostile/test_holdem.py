@@ -251,16 +251,18 @@ def test_a_player_may_vanish_at_any_step(leave: Callable[[Wire], None]) -> None:
 
 def test_those_who_send_halves_are_cut_off_and_not_whoever_sends_a_little() -> None:
     half = (LENGTH_MAX).to_bytes(PREFIX, "little") + b" " * (LENGTH_MAX - 10)
+    room_left = BUFFERED_MAX % len(half)
+    little = packet(but(name="modest", room_number=5).ljust(2 * room_left))
     with arena() as table:
         with Wire(table.server.address) as modest:
-            modest.send(connect("modest", room=5)[:7])
-            wires = []
-            for _ in range(BUFFERED_MAX // len(half) + 3):
-                wires.append(Wire(table.server.address))
-                wires[-1].send(half)
-            modest.send(connect("modest", room=5)[7:9])
-            eventually(lambda: "holdem/limit.buffer" in table.server.refused(), "a greedy one is cut off")
-            modest.send(connect("modest", room=5)[9:])
+            wires = [Wire(table.server.address) for _ in range(BUFFERED_MAX // len(half))]
+            for wire in wires:
+                wire.send(half)
+                eventually(lambda: wire.unread() == 0, "the server holds it all")  # noqa: B023
+            assert table.server.refused() == []
+            modest.send(little[: room_left + 1])
+            eventually(lambda: table.server.refused() == ["holdem/limit.buffer"], "one is cut off")
+            modest.send(little[room_left + 1 :])
             eventually(lambda: "modest sits" in table.server.told("room")[-1]["text"], "modest is let in")
             for wire in wires:
                 wire.reset()

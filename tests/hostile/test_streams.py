@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from nodes.connect4.server import REGISTER_S
-from tests.hostile.harness import Arena, Wire, eventually, linux_only
+from nodes.streams import CONNECTIONS_MAX, DESCRIPTORS_SPARE
+from tests.hostile.harness import Arena, Node, Wire, eventually, linux_only
 
 pytestmark = linux_only
 
@@ -69,6 +70,19 @@ def test_more_connections_than_files_may_be_open(game: str) -> None:
         arena.check()
         arena.settle()
         assert len(arena.server.told("crowded")) == 1
+
+
+def test_a_server_takes_as_many_files_as_its_limits_need() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    try:
+        node = Node("tictactoe", "server", "--listen", "127.0.0.1:0")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    node.await_told("listening")
+    allowed = resource.prlimit(node.pid, resource.RLIMIT_NOFILE)[0]
+    assert allowed == min(hard, CONNECTIONS_MAX + DESCRIPTORS_SPARE)
+    node.discard()
 
 
 def test_whoever_never_says_hello_is_sent_away() -> None:
