@@ -148,8 +148,11 @@ def test_a_signal_while_a_person_thinks_at_a_pipe_ends_in_order(
         piece = child.stdout.read1(4096)  # type: ignore[attr-defined] # a pipe's reader has it
         assert piece
         said += piece
+    keyboard, child.stdin = child.stdin, None  # it stays open: the person is still thinking
+    assert keyboard is not None
     child.send_signal(signal.SIGTERM)
     done = finish(child)
+    keyboard.close()
     assert (done.code, done.err) == (130, "")
     assert family.alive() == {}
 
