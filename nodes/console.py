@@ -43,8 +43,8 @@ class ConsoleTerminal:
     def _line(self) -> str | None:
         """One line, stripped; None at the end of the input.
 
-        Not by input(): that holds a lock on standard input while it waits, which the end of the
-        process wants too, and Python aborts over it.
+        Not by input(): that holds a lock on standard input while it waits. Where the end of the
+        process closes standard input, too, Python aborts ("could not acquire lock").
         """
         while b"\n" not in self._typed and len(self._typed) < LINE_MAX:
             try:
