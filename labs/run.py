@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 from collections import Counter
@@ -162,9 +163,9 @@ def _follow(engine: LocalEngine, display: Display, outcome: Outcome, silence_s: 
 
 def _ended(code: int) -> str:
     """What became of a process."""
-    if code < 0:
-        return f"was ended by {signal.Signals(-code).name}"
-    if code > SIGNALLED:
+    with contextlib.suppress(ValueError):  # no signal has that number
+        if code < 0:
+            return f"was ended by {signal.Signals(-code).name}"
         return f"left on {signal.Signals(code - SIGNALLED).name}"
     return f"ended with exit code {code}"
 
