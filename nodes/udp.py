@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import socket
@@ -72,8 +71,7 @@ class UdpShell:
             if wait_s is not None and wait_s <= 0:
                 driver.handle_timer()  # first: a flood of datagrams must not keep timers from ringing
             else:
-                with contextlib.suppress(TimeoutError):
-                    datagram = receive(wait_s)
+                datagram = receive(wait_s)
             if datagram is not None:
                 peer = self._peer_of(datagram[1])
                 if peer is not None:
@@ -85,12 +83,10 @@ class UdpShell:
         self._socket.close()
 
     def _receive(self, wait_s: float | None) -> tuple[bytes, tuple[str, int]] | None:
-        """A datagram, or None when the person answered. TimeoutError when the time is up."""
+        """A datagram, or None when the person answered or the time is up."""
         if self._wake is not None:
             datagrams, answers = self._socket.fileno(), self._wake[0]
             ready, _, _ = select.select([datagrams, answers], [], [], wait_s)
-            if not ready:
-                raise TimeoutError
             if answers in ready:
                 os.read(answers, 64)
             if datagrams not in ready:
@@ -102,6 +98,8 @@ class UdpShell:
             self._socket.settimeout(None if wait_s is None else max(wait_s, 1e-6))
         try:
             return self._socket.recvfrom(DATAGRAM_MAX)
+        except TimeoutError:
+            return None
         except (ConnectionError, BlockingIOError):
             return None  # Some kernels report a peer's closed port here; UDP promises nothing anyway
 
