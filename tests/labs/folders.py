@@ -56,11 +56,6 @@ class Folder:
                 found.setdefault((seat, other), []).append(bytes.fromhex(record["data"]))
         return found
 
-    def first_sent(self) -> bytes:
-        """The very first message of the run."""
-        records = [record for seat in self.seats for record in self.log(seat) if record["event"] == "sent"]
-        return bytes.fromhex(min(records, key=lambda record: record["t"])["data"])
-
     def packets(self) -> list[tuple[Way, bytes]]:
         """Every frame's IP packet, with who sent it to whom by the name of its interface."""
         capture = load(self.path / "capture.pcapng")
