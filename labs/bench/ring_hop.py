@@ -1,27 +1,42 @@
-"""A hop of our Hearts node beside a hop of the barest forwarder Python can write.
+"""A hop through our Hearts node beside a hop through the barest forwarder Python can write.
 
-Both rings are four processes with one message under way at a time. Ours plays whole games with
-random bots, no log and no capture; the same seed in memory tells how many messages that takes, so
-nothing need be counted while the clock runs. The bare ring then carries as many.
+A hop is what a machine does with another's frame: take it off the wire, and put it on again for the
+next. Our node also checks the frame and follows the game by it. Here it is m2 of a whole game: the same
+game played in memory says what reaches m2, and what m2 makes of it. We send it all that, one frame after
+the other, and time those it only has to hand on; what it does when it is its turn is no hop.
+
+There and back is our own hop and the other process's. Ours is taken to be half of the bare forwarder's
+round trip. All share one processor core: on two, a hop costs anything from 8 to 30 µs as the kernel
+happens to place the processes, which says nothing of either.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import socket
+import struct
 import subprocess
 import time
+from contextlib import contextmanager
+from functools import partial
 from statistics import median
+from typing import TYPE_CHECKING
 
 from labs.bench import Figure
 from labs.engines import loopback
 from labs.engines.processes import end, python, spawn
 from nodes.game import load
-from nodes.memory import network
+from nodes.memory import Network, network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nodes.address import Address
+    from nodes.core import Peer
 
 SEED = 7
-HOPS = 4
-FRAME = bytes.fromhex("0600ff110121")  # a PLAY_CARD, so that the bare ring carries as much
+NODE = "m2"
+PATIENCE_S = 10
 
 FORWARDER = """
 import socket, sys
@@ -31,86 +46,100 @@ ring.bind(here)
 print("ready", flush=True)
 while True:
     data, _ = ring.recvfrom(2048)
-    if data == b"end":
-        break
     ring.sendto(data, there)
 """
 
+Script = list[tuple[bytes, int]]  # what reaches the node, and how many frames it sends then
+
 
 def measure(quick: bool) -> list[Figure]:
-    games = 2 if quick else 8
-    hearts = load("hearts")
-    memory = network(hearts, SEED, games=games, bots={"node": "random"})
-    memory.run()
-    hops = len(memory.sent)
-    # The rings take turns, and the middle round of each counts: where the kernel puts four processes on
-    # its cores makes a bare hop cost anything from 12 to 20 µs, and that is luck.
-    rounds = 3 if quick else 7
+    games = 2 if quick else 6
+    script = _script(games)
+    rounds = 3 if quick else 5
     ours, bare = [], []
-    for _ in range(rounds):
-        bare.append(_bare_ring(hops // HOPS) / hops)
-        ours.append(_our_ring(games) / hops)
+    with _one_core():
+        for _ in range(rounds):  # in turns, so that what else the machine does falls on both
+            bare.append(_round_trip_s([(data, 1) for data, _ in script], _forwarder))
+            ours.append(_round_trip_s(script, partial(_node, games)))
+    hop_s = median(bare) / 2
     return [
         Figure(
             row="ring_hop",
             what="ring hop (literal, no journal)",
             unit="µs",
-            ours=median(ours) * 1e6,
+            ours=(median(ours) - hop_s) * 1e6,
             peer="bare blocking-socket forwarder",
-            peers=median(bare) * 1e6,
+            peers=hop_s * 1e6,
             limit=2.0,
         )
     ]
 
 
-def _our_ring(games: int) -> float:
-    """Seconds from M0's first word, that it listens, to its last."""
-    hearts = load("hearts")
-    places = loopback.reserve(hearts, hearts.seats(4))
-    nodes = []
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Keep this process and those it starts on one core, where the system lets us."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
     try:
-        names = list(places.by_seat)
-        for index in (1, 2, 3, 0):
-            here, after = (str(places.by_seat[names[(index + step) % 4]]) for step in (0, 1))
-            line = ["hearts", "--id", str(index), "--listen", here, "--next", after, "--games", str(games)]
-            line += ["--seed", str(SEED), "--bot", "random", "--json", "--quiet", "--until-eof"]
-            node = spawn([*python(), "-m", "nodes", *line], stdout=subprocess.PIPE)
-            nodes.append(node)
-            assert node.stdout is not None
-            began = json.loads(node.stdout.readline())["t"]
-        dealer = nodes[-1].stdout
-        assert dealer is not None
-        return float(json.loads(dealer.readline())["t"]) - float(began)
+        yield
     finally:
-        for node in nodes:
-            end(node)
-        places.release()
+        os.sched_setaffinity(0, allowed)
 
 
-def _bare_ring(laps: int) -> float:
-    """Seconds for as many laps around three forwarders and ourselves."""
+def _script(games: int) -> Script:
+    """Play the games in memory, and note what comes to our node and goes from it."""
+    script: Script = []
+
+    class Noting(Network):
+        def _deliver(self, name: str, peer: Peer, data: bytes | None) -> None:
+            before = len(self.sent)
+            super()._deliver(name, peer, data)
+            if name == NODE and data is not None:
+                script.append((data, len(self.sent) - before))
+
+    hearts = load("hearts")
+    played = network(hearts, SEED, games=games, bots={"node": "random"})
+    Noting(played.cores, played.players, ring=list(played.cores)).run()
+    return script
+
+
+def _forwarder(here: Address, after: Address) -> list[str]:
+    return [*python(), "-c", FORWARDER, str(here), str(after)]
+
+
+def _node(games: int, here: Address, after: Address) -> list[str]:
+    wiring = ["--id", NODE[1:], "--listen", str(here), "--next", str(after)]
+    how = ["--games", str(games), "--seed", str(SEED), "--bot", "random", "--json", "--quiet", "--until-eof"]
+    return [*python(), "-m", "nodes", "hearts", *wiring, *how]
+
+
+def _round_trip_s(script: Script, line: Callable[[Address, Address], list[str]]) -> float:
+    """The middle time from sending a frame to having it back from the process started with `line`."""
     hearts = load("hearts")
     places = loopback.reserve(hearts, hearts.seats(4))
-    ends = list(places.by_seat.values())
-    forwarders = []
+    us, it = places.by_seat["m0"], places.by_seat[NODE]
+    process = spawn(line(it, us), stdout=subprocess.PIPE)
     try:
+        assert process.stdout is not None
+        process.stdout.readline()  # it listens
+        times = []
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ring:
-            ring.bind(ends[0])
-            for here, after in zip(ends[1:], [*ends[2:], ends[0]], strict=True):
-                line = [*python(), "-c", FORWARDER, str(here), str(after)]
-                forwarder = spawn(line, stdout=subprocess.PIPE)
-                forwarders.append(forwarder)
-                assert forwarder.stdout is not None
-                forwarder.stdout.readline()
-            began = time.perf_counter()
-            for _ in range(laps):
-                ring.sendto(FRAME, ends[1])
-                ring.recvfrom(2048)
-            took = time.perf_counter() - began
-            for there in ends[1:]:
-                ring.sendto(b"end", there)
-        return took
+            ring.bind(us)
+            # Not settimeout(), which would cost us a system call a frame and the forwarder none.
+            ring.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", PATIENCE_S, 0))
+            clock, send, receive = time.perf_counter, ring.sendto, ring.recvfrom
+            for data, answers in script:
+                began = clock()
+                send(data, it)
+                for _ in range(answers):
+                    back, _ = receive(2048)
+                took = clock() - began
+                if answers == 1 and back == data:
+                    times.append(took)
+        return median(times)
     finally:
-        for forwarder in forwarders:
-            end(forwarder)
+        end(process)
         places.release()

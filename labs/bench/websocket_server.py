@@ -51,7 +51,7 @@ def measure(quick: bool) -> list[Figure]:
     places = loopback.reserve(connect4, [Seat("server", "server", 0)])
     there = str(places.by_seat["server"])
     server = [*python(), "-m", "nodes", "connect4", "server", "--listen", there]
-    server += ["--players", str(CLIENTS), "--games", "1000", "--quiet", "--until-eof"]
+    server += ["--players", str(CLIENTS), "--games", "1000", "--quiet", "--json", "--until-eof"]
     try:
         echo_wall, echo_cpu = _load([*python(), "-c", ECHO, there], there, seconds, plays=False)
         our_wall, our_cpu = _load(server, there, seconds, plays=True)
