@@ -31,9 +31,11 @@ from captures.blocks import (
     MAGIC,
     MICROSECONDS,
     NAMES,
+    OBSOLETE_PACKET,
     OS,
     PACKET,
     SECTION,
+    SIMPLE_PACKET,
     STATISTICS,
     TSRESOL_BINARY,
     Block,
@@ -130,6 +132,7 @@ class _SectionReader:
         self.order = order
         self.offset = offset
         self.clocks: list[tuple[int, int]] = []  # if_tsresol and if_tsoffset of each interface
+        self.snaplen = 0  # the first interface's: a Simple Packet Block names neither
 
     def unpack(self, layout: str, data: bytes) -> tuple[int, ...]:
         """Read numbers from the start of `data`."""
@@ -158,6 +161,8 @@ class _SectionReader:
         if len(self.clocks) >= INTERFACES_MAX:
             raise self.damaged(f"is one interface too many: {INTERFACES_MAX} at most")
         link_type, _reserved, snaplen = self.unpack("HHI", body)
+        if not self.clocks:
+            self.snaplen = snaplen
         options = self.options(body[8:])
         resolution = self.number(options, IF_TSRESOL, "B")
         shift = self.number(options, IF_TSOFFSET, "q")
@@ -171,7 +176,26 @@ class _SectionReader:
         )
 
     def packet(self, body: bytes) -> Packet:
-        interface, high, low, size, original_length = self.unpack("5I", body)
+        return self.enhanced(body, *self.unpack("5I", body))
+
+    def obsolete_packet(self, body: bytes) -> Packet:
+        """As of old: 16 bits for the interface, then 16 for how many frames were dropped."""
+        interface, _dropped, high, low, size, original_length = self.unpack("HH4I", body)
+        return self.enhanced(body, interface, high, low, size, original_length)
+
+    def simple_packet(self, body: bytes) -> Packet:
+        """A frame of the first interface and nothing else, not even when."""
+        (original_length,) = self.unpack("I", body)
+        if not self.clocks:
+            raise self.damaged("belongs to interface 0, which was never described")
+        size = min(original_length, self.snaplen or original_length)
+        if 4 + size > len(body):
+            raise self.damaged("holds less than the frame it announces")
+        return Packet(0, 0, body[4 : 4 + size], original_length)
+
+    def enhanced(
+        self, body: bytes, interface: int, high: int, low: int, size: int, original_length: int
+    ) -> Packet:
         if 20 + size > len(body):
             raise self.damaged("holds less than the frame it announces")
         options = self.options(body[20 + size + -size % 4 :])
@@ -262,6 +286,8 @@ _BODIES: dict[int, Callable[[_SectionReader, bytes], Block]] = {
     NAMES: _SectionReader.names,
     STATISTICS: _SectionReader.statistics,
     PACKET: _SectionReader.packet,
+    OBSOLETE_PACKET: _SectionReader.obsolete_packet,
+    SIMPLE_PACKET: _SectionReader.simple_packet,
 }
 
 
