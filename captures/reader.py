@@ -95,7 +95,7 @@ def load(path: Path) -> Capture:
 def read_blocks(stream: BinaryIO) -> Iterator[Block]:
     """Yield the blocks of a stream, one at a time; raise CaptureError where it stops making sense."""
     offset = 0
-    section: _SectionReader | None = None
+    section: SectionReader | None = None
     while head := _read(stream, 8):
         if section is None:
             _refuse_foreign(head)
@@ -105,7 +105,7 @@ def read_blocks(stream: BinaryIO) -> Iterator[Block]:
             magic = _read(stream, 4)
             if len(magic) < 4:
                 raise _cut(offset)
-            section = _SectionReader(_order(magic, offset), offset)
+            section = SectionReader(_order(magic, offset), offset)
             done = head + magic
         else:
             assert section is not None  # _refuse_foreign saw to it
@@ -125,7 +125,7 @@ def read_blocks(stream: BinaryIO) -> Iterator[Block]:
         raise Truncated("the file is empty", 0)
 
 
-class _SectionReader:
+class SectionReader:
     """Decodes the bodies of one section: its byte order and its interfaces' clocks."""
 
     def __init__(self, order: ByteOrder, offset: int) -> None:
@@ -280,14 +280,14 @@ class _SectionReader:
         return time_ns + offset_s * 1_000_000_000
 
 
-_BODIES: dict[int, Callable[[_SectionReader, bytes], Block]] = {
-    SECTION: _SectionReader.section,
-    INTERFACE: _SectionReader.interface,
-    NAMES: _SectionReader.names,
-    STATISTICS: _SectionReader.statistics,
-    PACKET: _SectionReader.packet,
-    OBSOLETE_PACKET: _SectionReader.obsolete_packet,
-    SIMPLE_PACKET: _SectionReader.simple_packet,
+_BODIES: dict[int, Callable[[SectionReader, bytes], Block]] = {
+    SECTION: SectionReader.section,
+    INTERFACE: SectionReader.interface,
+    NAMES: SectionReader.names,
+    STATISTICS: SectionReader.statistics,
+    PACKET: SectionReader.packet,
+    OBSOLETE_PACKET: SectionReader.obsolete_packet,
+    SIMPLE_PACKET: SectionReader.simple_packet,
 }
 
 
