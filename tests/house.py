@@ -136,7 +136,7 @@ def core_calls(source: str) -> list[str]:
 
 
 def layering(source: str, module: str) -> list[str]:
-    """nodes ← captures ← labs, and dissectors know only the games' bytes."""
+    """nodes ← captures ← labs, and dissectors know only the games' bytes and the names of their fields."""
     package = module.rpartition(".")[0] or module
     layer = module.partition(".")[0]
     complaints = []
@@ -144,7 +144,7 @@ def layering(source: str, module: str) -> list[str]:
         top = found.module.partition(".")[0]
         if top not in PACKAGES:
             continue
-        bytes_only = re.fullmatch(r"nodes\.\w+\.messages", found.module)
+        bytes_only = re.fullmatch(r"nodes\.\w+\.(messages|fields)", found.module)
         if top not in LAYERS[layer] or (layer == "dissectors" and top == "nodes" and not bytes_only):
             complaints.append(f"line {found.line}: {layer} imports {found.module}")
     return complaints

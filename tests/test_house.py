@@ -178,6 +178,7 @@ def test_an_import_against_the_direction_is_caught(bad: str, module: str) -> Non
         ("from nodes.game import load", "captures.record"),
         ("from nodes.hearts import messages", "dissectors.hearts"),
         ("from nodes.hearts.messages import PlayCard", "dissectors.hearts"),
+        ("from nodes.hearts.fields import FIELDS", "dissectors.hearts"),
         ("import captures.pcapng\nimport socket", "labs.cli"),
     ],
 )
