@@ -32,8 +32,8 @@ BUFFER_BYTES = 256 * 1024
 FRAME_MAX = 262_144  # as tcpdump and Wireshark have it; a classic record that says more is damaged
 NAMES_MAX = 65_536
 
-_PCAP_HEAD = 24
-_RECORD_HEAD = 16
+PCAP_HEAD = 24
+RECORD_HEAD = 16
 _GZIP = b"\x1f\x8b"
 _PCAPNG = b"\x0a\x0d\x0d\x0a"
 # What else people hold for a capture, by its first bytes.
@@ -62,7 +62,7 @@ class Record:
     comments: tuple[str, ...] = ()
 
 
-class _Classic(NamedTuple):
+class Classic(NamedTuple):
     """A classic pcap file's byte order, and how many nanoseconds its fractions count."""
 
     order: str
@@ -70,10 +70,10 @@ class _Classic(NamedTuple):
 
 
 _MAGICS = {
-    b"\xd4\xc3\xb2\xa1": _Classic("<", 1000),
-    b"\xa1\xb2\xc3\xd4": _Classic(">", 1000),
-    b"\x4d\x3c\xb2\xa1": _Classic("<", 1),
-    b"\xa1\xb2\x3c\x4d": _Classic(">", 1),
+    b"\xd4\xc3\xb2\xa1": Classic("<", 1000),
+    b"\xa1\xb2\xc3\xd4": Classic(">", 1000),
+    b"\x4d\x3c\xb2\xa1": Classic("<", 1),
+    b"\xa1\xb2\x3c\x4d": Classic(">", 1),
 }
 
 
@@ -87,7 +87,7 @@ class Source:
         self.records = 0
         self._zipped: _Unzipped | None = None
         self._file: BinaryIO | None = None  # what is ours to close
-        self._classic: _Classic | None = None
+        self._classic: Classic | None = None
         if where == "-":
             self._stream = sys.stdin.buffer
         elif isinstance(where, str | Path):
@@ -164,20 +164,24 @@ class Source:
             text = self._zipped.problem
         return f"{text}; {_frames(self.records)} before it"
 
-    def _pcap(self, classic: _Classic) -> Iterator[Record]:
-        order, unit_ns = classic
-        head = self._stream.read(_PCAP_HEAD)
-        if len(head) < _PCAP_HEAD:
+    def _pcap_head(self, order: str) -> int:
+        """Read the head of a classic file; return its link type."""
+        head = self._stream.read(PCAP_HEAD)
+        if len(head) < PCAP_HEAD:
             raise Truncated("the file ends inside its header", 0)
         major, _minor, _zone, _accuracy, _snaplen, link = struct.unpack(f"{order}4xHHiIII", head)
         if major != 2:
             raise Damaged(f"this is a pcap file of version {major}; only version 2 is known", 0)
-        link_type = link & 0xFFFF  # above it, how long a frame check sequence is
+        return int(link & 0xFFFF)  # above it, how long a frame check sequence is
+
+    def _pcap(self, classic: Classic) -> Iterator[Record]:
+        order, unit_ns = classic
+        link_type = self._pcap_head(order)
         unpack = struct.Struct(f"{order}IIII").unpack
-        offset = _PCAP_HEAD
+        offset = PCAP_HEAD
         number = 0
-        while raw := self._stream.read(_RECORD_HEAD):
-            if len(raw) < _RECORD_HEAD:
+        while raw := self._stream.read(RECORD_HEAD):
+            if len(raw) < RECORD_HEAD:
                 raise Truncated(f"the file ends inside the record that starts at byte {offset}", offset)
             seconds, fraction, size, length = unpack(raw)
             if size > FRAME_MAX:
@@ -186,7 +190,7 @@ class Source:
             if len(data) < size:
                 raise Truncated(f"the file ends inside the record that starts at byte {offset}", offset)
             number += 1
-            offset += _RECORD_HEAD + size
+            offset += RECORD_HEAD + size
             time_ns = seconds * 1_000_000_000 + fraction * unit_ns
             yield Record(number, time_ns, "", link_type, data, max(length, size))
 
