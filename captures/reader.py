@@ -96,33 +96,44 @@ def read_blocks(stream: BinaryIO) -> Iterator[Block]:
     """Yield the blocks of a stream, one at a time; raise CaptureError where it stops making sense."""
     offset = 0
     section: SectionReader | None = None
-    while head := _read(stream, 8):
-        if section is None:
-            _refuse_foreign(head)
-        if len(head) < 8:
-            raise _cut(offset)
-        if head[:4] == _SECTION_BYTES:
-            magic = _read(stream, 4)
-            if len(magic) < 4:
-                raise _cut(offset)
-            section = SectionReader(_order(magic, offset), offset)
-            done = head + magic
-        else:
-            assert section is not None  # _refuse_foreign saw to it
-            done = head
-        section.offset = offset
-        kind, length = section.unpack("II", head)
-        if length % 4 or not len(done) + 4 <= length <= BLOCK_MAX:
-            raise Damaged(f"the block at byte {offset} says it is {length} bytes long", offset)
-        rest = _read(stream, length - len(done))
-        if len(rest) < length - len(done):
-            raise _cut(offset)
-        if section.unpack("I", rest[-4:])[0] != length:
-            raise Damaged(f"the block at byte {offset} gives two different lengths", offset)
-        yield section.block(kind, rest[:-4])
+    while found := read_block(stream, section, offset):
+        section, block, length = found
+        yield block
         offset += length
     if section is None:
         raise Truncated("the file is empty", 0)
+
+
+def read_block(
+    stream: BinaryIO, section: SectionReader | None, offset: int
+) -> tuple[SectionReader, Block, int] | None:
+    """The next block with its section and its length; None at the end. It stands at byte `offset`."""
+    head = _read(stream, 8)
+    if not head:
+        return None
+    if section is None:
+        _refuse_foreign(head)
+    if len(head) < 8:
+        raise _cut(offset)
+    if head[:4] == _SECTION_BYTES:
+        magic = _read(stream, 4)
+        if len(magic) < 4:
+            raise _cut(offset)
+        section = SectionReader(_order(magic, offset), offset)
+        done = head + magic
+    else:
+        assert section is not None  # _refuse_foreign saw to it
+        done = head
+    section.offset = offset
+    kind, length = section.unpack("II", head)
+    if length % 4 or not len(done) + 4 <= length <= BLOCK_MAX:
+        raise Damaged(f"the block at byte {offset} says it is {length} bytes long", offset)
+    rest = _read(stream, length - len(done))
+    if len(rest) < length - len(done):
+        raise _cut(offset)
+    if section.unpack("I", rest[-4:])[0] != length:
+        raise Damaged(f"the block at byte {offset} gives two different lengths", offset)
+    return section, section.block(kind, rest[:-4]), length
 
 
 class SectionReader:

@@ -164,6 +164,11 @@ class Source:
             text = self._zipped.problem
         return f"{text}; {_frames(self.records)} before it"
 
+    def _learn(self, block: Names) -> None:
+        for address, names in block.records:
+            if names and len(self.names) < NAMES_MAX:
+                self.names.setdefault(address, names[0])
+
     def _pcap_head(self, order: str) -> int:
         """Read the head of a classic file; return its link type."""
         head = self._stream.read(PCAP_HEAD)
@@ -213,9 +218,7 @@ class Source:
             elif isinstance(block, Interface):
                 interfaces.append(block)
             elif isinstance(block, Names):
-                for address, names in block.records:
-                    if names and len(self.names) < NAMES_MAX:
-                        self.names.setdefault(address, names[0])
+                self._learn(block)
             elif isinstance(block, Section):
                 interfaces = []
 
