@@ -334,5 +334,7 @@ def _times(section: SectionReader, interface: Integers, ticks: Array) -> Integer
             time_ns[rows] = [min(max(one, -TIME_MAX_NS), TIME_MAX_NS) for one in exact]
         else:
             factor = 10 ** (NANOSECONDS - resolution)
-            time_ns[rows] = np.minimum(ticks[rows], TIME_MAX_NS // factor) * np.uint64(factor)
+            here = ticks[rows]
+            late = here > TIME_MAX_NS // factor
+            time_ns[rows] = np.where(late, TIME_MAX_NS, here * np.uint64(factor))
     return time_ns
