@@ -74,8 +74,11 @@ class Upgrade:
 
     from_client: bool
     headers: Headers
+    version: str
+    method: str = ""  # of a request
     path: str = ""  # of a request
     status: int | None = None  # of a response
+    reason: str = ""  # of a response
     extensions: tuple[Extension, ...] = ()
     deflate: Deflate | None = None
 
@@ -186,6 +189,12 @@ class _Side:
         self.message: _Message | None = None
         self.inflater: Inflater | None = None
 
+    def end(self) -> None:
+        """Read no more of it, and let go of what was held."""
+        self.ended = True
+        self.buffer.clear()
+        self.header = self.message = self.inflater = None
+
 
 class Observer:
     """One connection. Memory is bounded, whatever is fed."""
@@ -242,9 +251,9 @@ class Observer:
 
     def _upgrade(self, side: _Side) -> None:
         buffer = side.buffer
-        # Neither a method nor "HTTP/1.1" begins with a byte that a frame of RFC 6455 begins with:
-        # a letter's upper half would be a fragment with RSV bits set.
-        if buffer and not 0x41 <= buffer[0] <= 0x5A:
+        if not buffer:
+            return
+        if not begins_head(buffer):
             self._join(side)
             return
         end = buffer.find(BLANK_LINE, side.searched)
@@ -290,32 +299,45 @@ class Observer:
     def _asked(self, side: _Side, request: Request, head: bytes) -> None:
         self._request = request
         self._offers, problem = _extensions(request)
-        self._events.append(Upgrade(True, request.headers, request.path, extensions=self._offers))
+        self._events.append(
+            Upgrade(
+                True,
+                request.headers,
+                request.version,
+                request.method,
+                request.path,
+                extensions=self._offers,
+            )
+        )
         side.upgraded = True
         for check, text in [*request_faults(request), *problem]:
             self._break(side, check, text, head)
 
     def _answered(self, side: _Side, response: Response, head: bytes) -> None:
         extensions, problem = _extensions(response)
-        if response.status != 101:
-            self._events.append(
-                Upgrade(False, response.headers, status=response.status, extensions=extensions)
+        switched = response.status == 101
+        deflate, refused = self._agree(extensions) if switched else (None, [])
+        self._events.append(
+            Upgrade(
+                False,
+                response.headers,
+                response.version,
+                status=response.status,
+                reason=response.reason,
+                extensions=extensions,
+                deflate=deflate,
             )
+        )
+        if not switched:
             text = f"the server answers {response.status} {response.reason}: this is no WebSocket"
             self._break(side, "websocket/4.2.2.status", text, head, ended=True)
-            if not self._client.ended:
-                self._client.ended = True
-                self._client.buffer.clear()
+            self._client.end()
             return
-        deflate, refused = self._agree(extensions)
-        self._events.append(
-            Upgrade(False, response.headers, status=response.status, extensions=extensions, deflate=deflate)
-        )
         side.upgraded = True
-        for check, text in [*response_faults(response, self._request), *problem, *refused]:
-            self._break(side, check, text, head)
         for one in (self._client, self._server):
             one.inflater = deflate.inflater(one.from_client, MESSAGE_MAX) if deflate else None
+        for check, text in [*response_faults(response, self._request), *problem, *refused]:
+            self._break(side, check, text, head)
         if not self._client.ended:
             self._advance(self._client)
 
@@ -506,9 +528,7 @@ class Observer:
             text = f"{FAULTS_MAX} faults: this direction is no WebSocket, or its beginning was lost"
             self._events.append(Broken(side.from_client, "websocket/7.1.7.faults", text, ended=True))
         if ended:
-            side.ended = True
-            side.buffer.clear()
-            side.message = side.header = side.inflater = None
+            side.end()
 
 
 def _frame_faults(frame: Frame, side: _Side) -> list[tuple[str, str, bool]]:
@@ -549,6 +569,15 @@ def _extensions(head: Head) -> tuple[tuple[Extension, ...], list[tuple[str, str]
         return parse_extensions(head.values("Sec-WebSocket-Extensions")), []
     except BadExtension as error:
         return (), [(error.check, str(error))]
+
+
+def begins_head(data: bytes | bytearray) -> bool:
+    """Whether these bytes begin a head and not a frame.
+
+    A frame that began with a letter from C to Z would be a fragment with RSV1 set, and of a control
+    or a reserved opcode.
+    """
+    return 0x43 <= data[0] <= 0x5A
 
 
 def _is_close_code(code: int) -> bool:

@@ -1,7 +1,476 @@
-"""WebSocket (RFC 6455, RFC 7692)."""
+# scapy.contrib.description = WebSocket (RFC 6455) with permessage-deflate (RFC 7692)
+# scapy.contrib.status = loads
+
+"""WebSocket: the upgrade and the frames as Scapy layers.
+
+  frame   0               1               2               3
+         +-+-+-+-+-------+-+-------------+-------------------------------+
+         |F|R|R|R| opcode|M| length      | length16, if length is 126    |
+         |I|S|S|S|       |A|             | length64, if length is 127    |
+         |N|V|V|V|       |S|             |                               |
+         | |1|2|3|       |K|             |                               |
+         +-+-+-+-+-------+-+-------------+-------------------------------+
+         | key, if mask is 1                                             |
+         +---------------------------------------------------------------+
+         | payload: masked on the wire, shown and set without its mask   |
+         +---------------------------------------------------------------+
+
+    WebSocket(mask=1, key=0x37FA213D) / PlayMove(move=3)
+
+`length` left alone becomes the shortest form that holds the payload; any form may be set:
+`WebSocket(length=127, length64=5)`. WebSocket(bytes) is an UpgradeRequest or UpgradeResponse where
+the bytes begin one. What is too short for a header is Malformed; a payload that goes on in the next
+segment is Raw.
+
+One frame alone cannot tell what a fragmented or compressed message says. Packets reads a connection
+from its upgrade on, and hangs the whole message under its last frame, in a Message layer.
+
+Scapy's own HTTP layer is not used for the upgrade: it keeps one of several headers of the same name
+(offers of extensions may stand on several lines), has no fields for Sec-WebSocket-*, raises
+ValueError on a line without an end, and takes what follows an upgrade for HTTP/2.
+"""
 
 from __future__ import annotations
 
-from dissectors.observer import Binary, Broken, Event, Frame, Observer, Opcode, Text, Upgrade
+from typing import Any
 
-__all__ = ["Binary", "Broken", "Event", "Frame", "Observer", "Opcode", "Text", "Upgrade"]
+from scapy.fields import (
+    BitEnumField,
+    BitField,
+    ConditionalField,
+    Field,
+    LongField,
+    ShortEnumField,
+    ShortField,
+    StrField,
+    XIntField,
+)
+from scapy.layers.inet import TCP
+from scapy.packet import Packet, Padding, Raw, bind_bottom_up, bind_layers
+from scapy.volatile import RandString
+
+from dissectors.handshake import BLANK_LINE, BadHead, accept_for, read_request, read_response
+from dissectors.malformed import Malformed, NoteField, malformed
+from dissectors.observer import (
+    OPCODES,
+    Binary,
+    Broken,
+    Event,
+    Frame,
+    Observer,
+    Opcode,
+    Text,
+    Upgrade,
+    begins_head,
+    unmask,
+)
+
+__all__ = [
+    "Binary", "Broken", "Close", "Event", "Frame", "Message", "Observer", "Opcode", "Packets", "Text",
+    "Upgrade", "UpgradeRequest", "UpgradeResponse", "WebSocket",
+]  # fmt: skip
+
+PORT = 3000
+
+# RFC 6455, 7.4.1, and the registry it opened.
+CLOSE_CODES = {
+    1000: "normal closure",
+    1001: "going away",
+    1002: "protocol error",
+    1003: "unsupported data",
+    1005: "no status",
+    1006: "abnormal closure",
+    1007: "invalid data",
+    1008: "policy violation",
+    1009: "message too big",
+    1010: "mandatory extension",
+    1011: "internal error",
+    1012: "service restart",
+    1013: "try again later",
+    1014: "bad gateway",
+    1015: "TLS handshake",
+}
+
+# The example of RFC 6455, 1.3. A key need not be secret; it only shows that the server read it.
+SAMPLE_KEY = "dGhlIHNhbXBsZSBub25jZQ=="
+
+
+class TextField(Field[Any, Any]):
+    """Letters, not bytes: what stands in the first line of a head."""
+
+    def any2i(self, pkt: Packet | None, x: Any) -> Any:
+        return x.decode("latin-1") if isinstance(x, bytes) else x
+
+    def i2repr(self, pkt: Packet | None, x: Any) -> str:
+        return str(x)
+
+    def randval(self) -> RandString:
+        return RandString()
+
+
+class HeadersField(Field[Any, Any]):
+    """A list of (name, value) in their order, up to the blank line."""
+
+    islist = 1
+
+    def any2i(self, pkt: Packet | None, x: Any) -> Any:
+        return list(x.items()) if isinstance(x, dict) else x
+
+    def i2repr(self, pkt: Packet | None, x: Any) -> str:
+        return " | ".join(f"{name}: {value}" for name, value in x)
+
+    def addfield(self, pkt: Packet, s: Any, val: Any) -> Any:
+        lines = "".join(f"{name}: {value}\r\n" for name, value in val)
+        return s + lines.encode("latin-1", "replace") + b"\r\n"
+
+
+class _Head(Packet):
+    """What a request and a response share. The three words of the first line, then the headers."""
+
+    def value(self, name: str) -> str | None:
+        """The value of the first header of that name."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    def self_build(self) -> bytes:
+        # A header may have been added to the list in place.
+        if self.raw_packet_cache is not None and self.raw_packet_cache_fields == {"headers": self.headers}:
+            return bytes(self.raw_packet_cache)
+        *words, headers = self.fields_desc
+        line = " ".join(str(self.getfieldval(word.name)) for word in words)
+        return bytes(headers.addfield(self, line.encode("latin-1", "replace") + b"\r\n", self.headers))
+
+    def do_dissect(self, s: bytes) -> bytes:
+        end = s.index(BLANK_LINE) + len(BLANK_LINE)
+        self.raw_packet_cache = s[:end]
+        self.fields.update(self._read(s[:end]))
+        self.raw_packet_cache_fields = {"headers": list(self.headers)}
+        self.explicit = 1
+        return s[end:]
+
+    def _read(self, head: bytes) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def extract_padding(self, s: bytes) -> tuple[bytes, bytes | None]:
+        return b"", s or None
+
+
+class UpgradeRequest(_Head):
+    name = "WebSocket upgrade request"
+    fields_desc = [
+        TextField("method", "GET"),
+        TextField("path", "/"),
+        TextField("version", "HTTP/1.1"),
+        HeadersField(
+            "headers",
+            [
+                ("Host", f"127.0.0.1:{PORT}"),
+                ("Upgrade", "websocket"),
+                ("Connection", "Upgrade"),
+                ("Sec-WebSocket-Key", SAMPLE_KEY),
+                ("Sec-WebSocket-Version", "13"),
+            ],
+        ),
+    ]
+
+    def _read(self, head: bytes) -> dict[str, Any]:
+        found = read_request(head)
+        return {
+            "method": found.method,
+            "path": found.path,
+            "version": found.version,
+            "headers": list(found.headers),
+        }
+
+    def mysummary(self) -> str:
+        return f"WebSocket upgrade request {self.path}"
+
+
+class UpgradeResponse(_Head):
+    name = "WebSocket upgrade response"
+    fields_desc = [
+        TextField("version", "HTTP/1.1"),
+        TextField("status", 101),
+        TextField("reason", "Switching Protocols"),
+        HeadersField(
+            "headers",
+            [
+                ("Upgrade", "websocket"),
+                ("Connection", "Upgrade"),
+                ("Sec-WebSocket-Accept", accept_for(SAMPLE_KEY)),
+            ],
+        ),
+    ]
+
+    def _read(self, head: bytes) -> dict[str, Any]:
+        found = read_response(head)
+        return {
+            "version": found.version,
+            "status": found.status,
+            "reason": found.reason,
+            "headers": list(found.headers),
+        }
+
+    def answers(self, other: Packet) -> int:
+        """Whether the accept key is the one that this request's key asks for."""
+        key = other.value("Sec-WebSocket-Key") if isinstance(other, UpgradeRequest) else None
+        return int(key is not None and self.value("Sec-WebSocket-Accept") == accept_for(key))
+
+    def mysummary(self) -> str:
+        return f"WebSocket upgrade response {self.status} {self.reason}".rstrip()
+
+
+class _Unreadable(Malformed):
+    """No header of a frame, and no head of an upgrade."""
+
+    def do_dissect(self, s: bytes) -> bytes:
+        rest: bytes = super().do_dissect(s)
+        self.fields["check"] = _head_fault(s) or "websocket/5.2.header"
+        return rest
+
+
+class WebSocket(Packet):
+    name = "WebSocket"
+    fields_desc = [
+        BitField("fin", 1, 1),
+        BitField("rsv1", 0, 1),
+        BitField("rsv2", 0, 1),
+        BitField("rsv3", 0, 1),
+        BitEnumField("opcode", Opcode.TEXT.value, 4, OPCODES),
+        BitField("mask", 0, 1),
+        BitField("length", None, 7),
+        ConditionalField(ShortField("length16", None), lambda pkt: pkt.length == 126),
+        ConditionalField(LongField("length64", None), lambda pkt: pkt.length == 127),  # type: ignore[arg-type] # None: computed
+        ConditionalField(XIntField("key", 0), lambda pkt: pkt.mask),
+    ]
+
+    @classmethod
+    def dispatch_hook(cls, _pkt: bytes = b"", *_args: Any, **_kargs: Any) -> type[Packet]:
+        if not _pkt:
+            return cls
+        if begins_head(_pkt):
+            if _head_fault(_pkt) is not None:
+                return _Unreadable
+            return UpgradeResponse if _pkt.startswith(b"HTTP/") else UpgradeRequest
+        return cls if _header_size(_pkt) is not None else _Unreadable
+
+    @classmethod
+    def tcp_reassemble(cls, data: bytes, metadata: dict[str, Any], session: dict[str, Any]) -> Packet | None:
+        """For Scapy's TCPSession: one head or frame at a time, once it is whole."""
+        if begins_head(data):
+            size = data.find(BLANK_LINE) + len(BLANK_LINE)
+            whole = size >= len(BLANK_LINE)
+            from_client = not data.startswith(b"HTTP/")
+        else:
+            header = _header_size(data)
+            if header is None:
+                return None
+            size = header + _payload_size(data)
+            metadata["tcp_min_len"] = size
+            whole = len(data) >= size
+            from_client = bool(data[1] & 0x80)
+        if not whole:
+            return None
+        if "packets" not in session:
+            session["packets"] = Packets()
+        found: list[Packet] = session["packets"].feed(from_client, data[:size])
+        packet = found[0] if found else cls(data[:size])
+        if len(data) > size:
+            packet.lastlayer().add_payload(Padding(data[size:]))
+        return packet
+
+    @property
+    def payload_size(self) -> int | None:
+        """What the header says; None: it says what the payload turns out to be."""
+        form = {126: "length16", 127: "length64"}.get(self.length)
+        size: int | None = self.getfieldval(form) if form else self.length
+        return size
+
+    def extract_padding(self, s: bytes) -> tuple[bytes, bytes | None]:
+        size = self.payload_size or 0
+        body = s[:size]
+        return (unmask(body, self._key()) if self.mask else body), s[size:] or None
+
+    def guess_payload_class(self, payload: bytes) -> type[Packet]:
+        if len(payload) < (self.payload_size or 0) or (self.opcode == Opcode.CLOSE and len(payload) < 2):
+            return Raw
+        guessed: type[Packet] = super().guess_payload_class(payload)
+        return guessed
+
+    def do_build_payload(self) -> bytes:
+        built: bytes = super().do_build_payload()
+        return unmask(built, self._key()) if self.mask else built
+
+    def post_build(self, pkt: bytes, pay: bytes) -> bytes:
+        size = len(pay)
+        form = self.length
+        if form is None:
+            form = size if size <= 125 else 126 if size <= 0xFFFF else 127
+        header = bytes([pkt[0], self.mask << 7 | form])
+        if form == 126:
+            header += min(_or(self.length16, size), 0xFFFF).to_bytes(2, "big")
+        elif form == 127:
+            header += _or(self.length64, size).to_bytes(8, "big")
+        return header + (self._key() if self.mask else b"") + pay
+
+    def _key(self) -> bytes:
+        key: int = self.key or 0
+        return key.to_bytes(4, "big")
+
+    def hashret(self) -> bytes:
+        hashed: bytes = self.payload.hashret()
+        return hashed
+
+    def answers(self, other: Packet) -> int:
+        """A pong answers its ping, a close a close; a message what it itself says it answers."""
+        if not isinstance(other, WebSocket):
+            return 0
+        if other.opcode == Opcode.PING:
+            return int(self.opcode == Opcode.PONG and bytes(self.payload) == bytes(other.payload))
+        if other.opcode == Opcode.CLOSE:
+            return int(self.opcode == Opcode.CLOSE)
+        answered: int = self.payload.answers(other.payload)
+        return answered
+
+    def mysummary(self) -> str:
+        name = OPCODES.get(self.opcode, f"reserved {self.opcode:#x}")
+        marks = [word for word, on in (("fragment", not self.fin), ("compressed", self.rsv1)) if on]
+        size = self.payload_size
+        shown = f"{len(self.payload) if size is None else size} bytes"
+        return f"WebSocket {name} ({', '.join([*marks, shown])})"
+
+
+class Close(Packet):
+    """The payload of a close frame (5.5.1)."""
+
+    name = "WebSocket close"
+    fields_desc = [ShortEnumField("code", 1000, CLOSE_CODES), StrField("reason", b"")]
+
+    def mysummary(self) -> str:
+        reason = self.reason.decode("utf-8", "replace")
+        return f"{self.code} {CLOSE_CODES.get(self.code, '')}".rstrip() + (f": {reason}" if reason else "")
+
+
+class Message(Packet):
+    """The last frame's own bytes as they are on the wire; under it, what the whole message says."""
+
+    name = "WebSocket message"
+    fields_desc = [
+        NoteField("frames", 1),
+        NoteField("compressed", False),
+        StrField("load", b""),
+    ]
+
+    def do_build_payload(self) -> bytes:
+        return b""
+
+    def mysummary(self) -> str:
+        return f"message of {self.frames} frames" + (", inflated" if self.compressed else "")
+
+
+class Packets:
+    """One connection, both directions, as Scapy layers: an Observer's events in their order.
+
+    Each packet is an UpgradeRequest, an UpgradeResponse or a WebSocket frame with the message it
+    ends under it, or Malformed where a clause was not kept and the frame does not show it.
+    """
+
+    def __init__(self) -> None:
+        self.observer = Observer()
+        # What the layers above remember of this connection: who plays at its other end.
+        self._memory: dict[str, str] = {}
+
+    def feed(self, from_client: bool, data: bytes) -> list[Packet]:
+        """Take the next bytes of one direction; return the packets they complete."""
+        return self._packets(self.observer.feed(from_client, data))
+
+    def lost(self, from_client: bool) -> list[Packet]:
+        """Bytes of this direction are missing."""
+        return self._packets(self.observer.lost(from_client))
+
+    def _packets(self, events: list[Event]) -> list[Packet]:
+        packets: list[Packet] = []
+        for event in events:
+            match event:
+                case Upgrade(from_client=True):
+                    packets.append(
+                        UpgradeRequest(method=event.method, path=event.path, version=event.version)
+                    )
+                    packets[-1].headers = list(event.headers)
+                case Upgrade():
+                    packets.append(UpgradeResponse(version=event.version, status=event.status))
+                    packets[-1].reason, packets[-1].headers = event.reason, list(event.headers)
+                case Frame():
+                    packets.append(_frame_packet(event))
+                case Text() | Binary():
+                    layer = _hang(packets[-1], event)
+                    if hasattr(layer, "heard"):
+                        layer.heard(self._memory, event.from_client)
+                case Broken():
+                    packets.append(malformed(event.check, event.data))
+        return packets
+
+
+def _frame_packet(frame: Frame) -> Packet:
+    """A frame as a layer: dissected, so that all of it stands as it came."""
+    form = {7: frame.length, 16: 126, 64: 127}[frame.length_bits]
+    bits = (frame.fin, frame.rsv1, frame.rsv2, frame.rsv3)
+    first = sum(on << 7 - place for place, on in enumerate(bits)) | frame.opcode
+    header = bytes([first, (frame.key is not None) << 7 | form])
+    if frame.length_bits > 7:
+        header += frame.length.to_bytes(frame.length_bits // 8, "big")
+    body = frame.payload
+    if frame.key is not None:
+        header += frame.key
+        body = unmask(body, frame.key)
+    return WebSocket(header + body)
+
+
+def _hang(packet: Packet, message: Text | Binary) -> Packet:
+    """Under the last frame of a message hangs what the whole of it says. Return that layer."""
+    if message.frames > 1 or message.compressed:
+        whole = Message(frames=message.frames, compressed=message.compressed, load=bytes(packet.payload))
+        opcode = Opcode.TEXT if isinstance(message, Text) else Opcode.BINARY
+        alone = WebSocket(bytes(WebSocket(opcode=opcode) / Raw(message.data)))
+        packet.remove_payload()
+        packet.add_payload(whole)
+        whole.add_payload(alone.payload)
+    last: Packet = packet.lastlayer()
+    return last
+
+
+def _head_fault(data: bytes) -> str | None:
+    """The check that the head of an upgrade fails; None where it can be read, or is a frame."""
+    if not data or not begins_head(data):
+        return None
+    end = data.find(BLANK_LINE)
+    if end < 0:
+        return "websocket/4.1.head"
+    try:
+        (read_response if data.startswith(b"HTTP/") else read_request)(data[: end + len(BLANK_LINE)])
+    except BadHead as error:
+        return error.check
+    return None
+
+
+def _header_size(data: bytes) -> int | None:
+    """How long a frame's header is; None where it is not all there."""
+    if len(data) < 2:
+        return None
+    size = 2 + {126: 2, 127: 8}.get(data[1] & 0x7F, 0) + (4 if data[1] & 0x80 else 0)
+    return size if len(data) >= size else None
+
+
+def _payload_size(data: bytes) -> int:
+    form = data[1] & 0x7F
+    extra = {126: 2, 127: 8}.get(form, 0)
+    return int.from_bytes(data[2 : 2 + extra], "big") if extra else form
+
+
+def _or(value: int | None, otherwise: int) -> int:
+    return otherwise if value is None else value
+
+
+bind_layers(WebSocket, Close, opcode=Opcode.CLOSE.value)
+bind_bottom_up(TCP, WebSocket, dport=PORT)
+bind_bottom_up(TCP, WebSocket, sport=PORT)
+bind_layers(TCP, WebSocket, dport=PORT)
