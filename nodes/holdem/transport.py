@@ -29,6 +29,17 @@ def frame(body: bytes) -> bytes:
     return len(body).to_bytes(PREFIX, "little", signed=True) + body
 
 
+def length_of(prefix: bytes | bytearray) -> int:
+    """What the four bytes say."""
+    length = int.from_bytes(prefix, "little", signed=True)
+    if not LENGTH_MIN <= length <= LENGTH_MAX:
+        raise RemoteProtocolError(
+            "holdem/frame.len",
+            f"a packet length of {length} is not between {LENGTH_MIN} and {LENGTH_MAX}",
+        )
+    return length
+
+
 class Frames:
     """One direction of a stream, cut into bodies. It holds what has not been taken yet."""
 
@@ -50,12 +61,7 @@ class Frames:
         begin = self._start + PREFIX
         if len(self._buffer) < begin:
             return None
-        length = int.from_bytes(self._buffer[self._start : begin], "little", signed=True)
-        if not LENGTH_MIN <= length <= LENGTH_MAX:
-            raise RemoteProtocolError(
-                "holdem/frame.len",
-                f"a packet length of {length} is not between {LENGTH_MIN} and {LENGTH_MAX}",
-            )
+        length = length_of(self._buffer[self._start : begin])
         if len(self._buffer) < begin + length:
             return None
         self._start = begin + length

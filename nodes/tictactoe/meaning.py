@@ -34,7 +34,7 @@ def meaning(message: State | Move, src: str = "the sender", dst: str = "the rece
     if message.winner == "E":
         return f"{src}: a tie: {board}"
     if message.winner != BLANK:
-        return f"{src}: {src if message.winner == 'X' else dst} has won: {board}"
+        return f"{src if message.winner == 'X' else dst} has won: {board}"
     if message.status == REJECTED:
         return f"{src} rejects the move; {dst} is still to move: {board}"
     if message.board == EMPTY:
