@@ -1,11 +1,28 @@
 """What the bytes are called: Scapy layers for the five protocols.
 
 `import dissectors` binds them to their default ports; `dissectors.listen("hearts", 40001)` to another.
+`dissectors.check(packet)` says whether a node would take it, or which check it fails.
 """
 
 from __future__ import annotations
 
+from scapy.layers.inet import TCP, UDP
+from scapy.packet import bind_bottom_up
+
+from dissectors import tictactoe as _tictactoe
+from dissectors.briscola import (
+    Briscola,
+    BriscolaAck,
+    BriscolaEnd,
+    BriscolaEnemy,
+    BriscolaError,
+    BriscolaGive,
+    BriscolaInit,
+    BriscolaSearch,
+    BriscolaUse,
+)
 from dissectors.hearts import (
+    Card,
     DealHand,
     GameOver,
     GameStart,
@@ -18,8 +35,19 @@ from dissectors.hearts import (
     TrickSummary,
 )
 from dissectors.malformed import Malformed, check
+from dissectors.tictactoe import TicTacToe, TicTacToeMove, TicTacToeState
 
 __all__ = [
+    "Briscola",
+    "BriscolaAck",
+    "BriscolaEnd",
+    "BriscolaEnemy",
+    "BriscolaError",
+    "BriscolaGive",
+    "BriscolaInit",
+    "BriscolaSearch",
+    "BriscolaUse",
+    "Card",
     "DealHand",
     "GameOver",
     "GameStart",
@@ -29,7 +57,29 @@ __all__ = [
     "PassCards",
     "PlayCard",
     "StartPhase",
+    "TicTacToe",
+    "TicTacToeMove",
+    "TicTacToeState",
     "TokenPass",
     "TrickSummary",
     "check",
+    "listen",
 ]
+
+# What each game's first layer lies on.
+_GAMES = {
+    "hearts": (UDP, Hearts),
+    "briscola": (UDP, Briscola),
+    "tictactoe": (TCP, TicTacToe),
+}
+
+
+def listen(game: str, port: int) -> None:
+    """From now on this port speaks that game too, in both directions."""
+    if game not in _GAMES:
+        raise ValueError(f"no game is called {game!r}; games are: {', '.join(_GAMES)}")
+    below, layer = _GAMES[game]
+    bind_bottom_up(below, layer, sport=port)
+    bind_bottom_up(below, layer, dport=port)
+    if game == "tictactoe":
+        _tictactoe.SERVER_PORTS.add(port)  # its messages do not tell who speaks

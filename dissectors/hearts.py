@@ -93,9 +93,9 @@ class BytesField(Field[Any, Any]):
     islist = 1
 
     def __init__(self, name: str, default: Iterable[int], count: int) -> None:
-        super().__init__(name, list(default), "B")
         self.count = count
         self.vocabulary = FIELDS[name]
+        super().__init__(name, list(default), "B")
 
     def any2i(self, pkt: Packet | None, x: Any) -> Any:
         if x is None or isinstance(x, VolatileValue):

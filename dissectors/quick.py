@@ -29,11 +29,11 @@ class Quick(Packet):
             return
         put = object.__setattr__
         put(self, "time", 0.0 if _internal else time.time())
-        put(self, "name", cls.__name__ if cls._name is None else cls._name)  # type: ignore[attr-defined]
+        put(self, "name", cls.__name__ if cls._name is None else cls._name)
         put(self, "default_fields", defaults)
         put(self, "fieldtype", Packet.class_fieldtype[cls])
         put(self, "packetfields", Packet.class_packetfields[cls])
-        put(self, "overload_fields", cls._overload_fields)  # type: ignore[attr-defined]
+        put(self, "overload_fields", cls._overload_fields)
         put(self, "overloaded_fields", {})
         put(self, "fields", {})
         put(self, "payload", NO_PAYLOAD)
@@ -56,7 +56,7 @@ class Quick(Packet):
             self.dissection_done(self)
 
     def take(self, fields: dict[str, Any], raw: bytes) -> None:
-        """These fields were read from those bytes. Lists are kept twice: one that is changed is built anew."""
+        """These fields were read from those bytes. A list is kept twice, to know if it is changed."""
         put = object.__setattr__
         put(self, "fields", fields)
         put(self, "raw_packet_cache", raw)
