@@ -59,7 +59,7 @@ class Segment(NamedTuple):
     time_ns: int
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Connection:
     """Two ends. Without a SYN who the client is was guessed: not the side with the well-known port."""
 
