@@ -19,12 +19,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("captures", "dissectors", "labs", "nodes", "tests")
 
 CORE_PARTS = ("checks", "dialect", "messages", "transport", "rules", "roles")
-GAME_FILES = {"__init__.py", *(f"{part}.py" for part in (*CORE_PARTS, "fields", "bots", "human", "game"))}
+GAME_FILES = {
+    "__init__.py",
+    *(f"{part}.py" for part in (*CORE_PARTS, "fields", "meaning", "bots", "human", "game")),
+}
 # Long roles stand in a file each, and roles.py holds what both share.
 ROLE_PARTS = ("server", "client")
-GAME_TESTS = {f"test_{part}.py" for part in ("messages", "transport", "rules", "roles", "bots", "human")} | {
-    "__init__.py"
-}
+GAME_TESTS = {
+    f"test_{part}.py" for part in ("messages", "transport", "rules", "roles", "meaning", "bots", "human")
+} | {"__init__.py"}
 
 # What a core may import from outside. All of it computes; none of it looks at the world.
 CORE_LIBRARIES = {
