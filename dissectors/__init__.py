@@ -34,7 +34,22 @@ from dissectors.hearts import (
     TokenPass,
     TrickSummary,
 )
+from dissectors.holdem import (
+    Holdem,
+    HoldemAction,
+    HoldemBroken,
+    HoldemConnect,
+    HoldemError,
+    HoldemFragment,
+    HoldemMessage,
+    HoldemOther,
+    HoldemReady,
+    HoldemResult,
+    HoldemState,
+    HoldemSuccess,
+)
 from dissectors.malformed import Malformed, check
+from dissectors.sessions import GameSession, StreamGap, Unread
 from dissectors.tictactoe import TicTacToe, TicTacToeMove, TicTacToeState
 
 __all__ = [
@@ -50,18 +65,33 @@ __all__ = [
     "Card",
     "DealHand",
     "GameOver",
+    "GameSession",
     "GameStart",
     "HandSummary",
     "Hearts",
+    "Holdem",
+    "HoldemAction",
+    "HoldemBroken",
+    "HoldemConnect",
+    "HoldemError",
+    "HoldemFragment",
+    "HoldemMessage",
+    "HoldemOther",
+    "HoldemReady",
+    "HoldemResult",
+    "HoldemState",
+    "HoldemSuccess",
     "Malformed",
     "PassCards",
     "PlayCard",
     "StartPhase",
+    "StreamGap",
     "TicTacToe",
     "TicTacToeMove",
     "TicTacToeState",
     "TokenPass",
     "TrickSummary",
+    "Unread",
     "check",
     "listen",
 ]
@@ -71,6 +101,7 @@ _GAMES = {
     "hearts": (UDP, Hearts),
     "briscola": (UDP, Briscola),
     "tictactoe": (TCP, TicTacToe),
+    "holdem": (TCP, Holdem),
 }
 
 

@@ -10,7 +10,8 @@ segment that completed it, and where bytes are missing it says so:
 A layer takes part by the classmethod that TCPSession asks for, and may have two more:
 
     tcp_reassemble(data, metadata, session)
-        the first message of `data`, the rest as Padding; None while it is not whole (see Scapy's docs)
+        the first message of `data`, the rest as Padding; None while it is not whole (see Scapy's docs);
+        metadata["original"] is the packet that brought the last of it, metadata["tcp_end"] that none follows
     tcp_resync(pending, missing, from_client, session)
         `missing` bytes are lost after `pending`: how many bytes more until a message begins, or None
     tcp_begins(data)
@@ -173,13 +174,13 @@ class GameSession(IPSession):
                 stream = _Stream(layer, (_Side(began.server_began), _Side(began.client_began)))
                 self._streams[event.connection] = stream
             side = stream.sides[event.from_client]
+            header = self._headers.get(event.frame)
             if isinstance(event, Data):
-                messages = list(_feed(stream, side, event.data))
+                messages = list(_feed(stream, side, event.data, header))
             elif isinstance(event, Gap):
                 messages = list(_lost(stream, side, event.missing, event.from_client))
             else:
-                messages = list(_ended(side))
-            header = self._headers.get(event.frame)
+                messages = list(_ended(stream, side, header))
             for message in messages:
                 if header is not None:
                     message = header / message
@@ -203,7 +204,7 @@ def _header(packet: Packet) -> Packet:
     return header
 
 
-def _feed(stream: _Stream, side: _Side, data: bytes) -> Iterator[Packet]:
+def _feed(stream: _Stream, side: _Side, data: bytes, header: Packet | None) -> Iterator[Packet]:
     if side.skip:
         skipped, data = data[: side.skip], data[side.skip :]
         side.skip -= len(skipped)
@@ -217,16 +218,17 @@ def _feed(stream: _Stream, side: _Side, data: bytes) -> Iterator[Packet]:
         side.synchronised = True
     side.parts.append(data)
     side.size += len(data)
-    yield from _whole(stream, side)
+    yield from _whole(stream, side, header)
     if side.size > PENDING_BYTES_MAX:
         yield _unread("which is too much for one message", side.joined())
         side.keep(b"")
         side.synchronised = False
 
 
-def _whole(stream: _Stream, side: _Side) -> Iterator[Packet]:
+def _whole(stream: _Stream, side: _Side, header: Packet | None) -> Iterator[Packet]:
     while side.size and side.size >= side.metadata.get("tcp_min_len", 0):
         side.metadata.pop("tcp_min_len", None)
+        side.metadata["original"] = header
         message = stream.layer.tcp_reassemble(side.joined(), side.metadata, stream.session)
         if message is None:
             return
@@ -256,9 +258,11 @@ def _lost(stream: _Stream, side: _Side, missing: int, from_client: bool) -> Iter
     side.skip = skip or 0
 
 
-def _ended(side: _Side) -> Iterator[Packet]:
+def _ended(stream: _Stream, side: _Side, header: Packet | None) -> Iterator[Packet]:
     if pending := side.joined():
-        yield _unread("and then the connection ended", pending)
+        metadata = {**side.metadata, "original": header, "tcp_end": True}
+        message = stream.layer.tcp_reassemble(pending, metadata, stream.session)
+        yield message or _unread("and then the connection ended", pending)
         side.keep(b"")
 
 

@@ -122,6 +122,16 @@ class TicTacToe(Packet):
         original = metadata.get("original")
         return cls(data, _underlayer=original and original.getlayer(TCP)) if data else None
 
+    @classmethod
+    def tcp_resync(cls, pending: bytes, missing: int, from_client: bool, session: dict[str, Any]) -> int:
+        """For GameSession: all messages are of one size, so one knows where the next begins."""
+        return -(len(pending) + missing) % MESSAGE_BYTES
+
+    @classmethod
+    def tcp_begins(cls, data: bytes) -> bool:
+        """For GameSession: who writes a message writes it whole."""
+        return len(data) % MESSAGE_BYTES == 0
+
     def extract_padding(self, s: bytes) -> tuple[bytes, bytes | None]:
         return b"", s
 
