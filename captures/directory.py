@@ -52,6 +52,10 @@ class Directory:
             return to or back
         return back if to == "hearts" else to
 
+    def ports(self, proto: str) -> list[int]:
+        """The ports that belong to a game."""
+        return [port for known, port in self._games if known == proto]
+
     def name(self, address: str, port: int) -> str:
         """The node there, else address and port."""
         if self._known != len(self._names) or len(self._cached) >= CACHED_MAX:

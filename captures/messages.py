@@ -28,7 +28,7 @@ from captures.seen import COMMENT, CUT, GAP, MALFORMED, Reading, Seen, cut
 from captures.source import Record, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from captures.datagrams import Datagrams
     from captures.dialogues import Dialogue
@@ -62,7 +62,7 @@ class Messages:
         self.started_ns: int | None = None  # the first frame
         self._directory = Directory(source.names, ports, run)
         self._datagrams: dict[str, Datagrams] = {}
-        self._streams: _Streams | None = None
+        self._streams: Streams | None = None
 
     @property
     def problem(self) -> str | None:
@@ -105,7 +105,7 @@ class Messages:
             return
         if packet.proto == "tcp":
             if self._streams is None:
-                self._streams = _Streams(self._directory)
+                self._streams = Streams(self._directory)
             yield from self._streams.take(record, packet)
             return
         src, dst = (
@@ -136,15 +136,17 @@ class _Talk:
     ended: int = 0
 
 
-class _Streams:
+class Streams:
     """All TCP connections of a capture. Made with the first segment: dissectors bring Scapy with them."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(
+        self, directory: Directory, dialogues: Mapping[str, Callable[[str, str], Dialogue]] | None = None
+    ) -> None:
         from captures.dialogues import DIALOGUES
         from dissectors import streams
 
         self._directory = directory
-        self._kinds = DIALOGUES
+        self._kinds = dialogues or DIALOGUES
         self._streams = streams
         self._reassembler = streams.Reassembler(directory.servers)
         self._talks: OrderedDict[int, _Talk] = OrderedDict()
