@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from scapy.layers.inet import TCP, UDP
-from scapy.packet import bind_bottom_up
+from scapy.packet import Packet, bind_bottom_up
 
 from dissectors import tictactoe as _tictactoe
 from dissectors.briscola import (
@@ -97,7 +97,7 @@ __all__ = [
 ]
 
 # What each game's first layer lies on.
-_GAMES = {
+_GAMES: dict[str, tuple[type[Packet], type[Packet]]] = {
     "hearts": (UDP, Hearts),
     "briscola": (UDP, Briscola),
     "tictactoe": (TCP, TicTacToe),
