@@ -224,6 +224,22 @@ class Observer:
                 self._advance(other)
         return self._take()
 
+    def end(self, from_client: bool) -> list[Event]:
+        """Nothing more comes from this side. Say so where it stops in the middle of something."""
+        side = self._client if from_client else self._server
+        if not side.ended:
+            if side.buffer or side.header or side.skip:
+                text = "the connection ends in the middle of a frame"
+                if not side.upgraded:
+                    text = "the connection ends in the middle of the upgrade"
+                self._break(side, "websocket/7.1.1.cut", text, bytes(side.buffer[:DATA_MAX]), ended=True)
+            elif side.message is not None and not side.message.spoilt and not side.closed:
+                text = "the connection ends in the middle of a message"
+                data = bytes(side.message.data[:DATA_MAX])
+                self._break(side, "websocket/5.4.unfinished", text, data, ended=True)
+            side.end()
+        return self._take()
+
     def _take(self) -> list[Event]:
         events, self._events = self._events, []
         return events
@@ -236,7 +252,7 @@ class Observer:
 
     def _waits(self, side: _Side) -> bool:
         """Until the server has answered, nobody knows whether a client's frames are compressed."""
-        if not side.from_client or self._server.upgraded or self._server.ended:
+        if self._request is None or not side.from_client or self._server.upgraded or self._server.ended:
             return False
         if len(side.buffer) > EARLY_MAX:
             self._break(
