@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from captures.walk import Array, Bytes, Integers
-    from nodes.core import Check, Message
+    from nodes.core import Check, Json, Message
     from nodes.vocabulary import Field
 
 ABSENT = -1  # in a column of numbers: this message has no such field
@@ -64,6 +64,12 @@ class Codec:
     def message(self, raw: bytes) -> Message:
         """One row as the codec itself reads it."""
         raise NotImplementedError
+
+    def value(self, name: str, cell: Any, raw: Bytes) -> Json:  # noqa: ARG002 - a frame's type may matter
+        """What the codec has for a cell of a column."""
+        if self.fields[name].sort == "flag":
+            return bool(cell)
+        return bytes(cell).decode("ascii") if isinstance(cell, bytes) else int(cell)
 
     def ask(self, decode: Callable[[bytes], Any], data: Iterable[int]) -> int:
         """The codec's verdict."""
@@ -133,7 +139,9 @@ class Hearts(Codec):
         other = frame[: hearts.HEADER_SIZE] + self._filler[size : 2 * size]
         refused = {}
         for place in range(hearts.HEADER_SIZE, len(frame)):
-            frames = [_with(other if byte in frame else frame, place, byte) for byte in _EVERY]
+            frames = [
+                _with(other if byte in frame[hearts.HEADER_SIZE :] else frame, place, byte) for byte in _EVERY
+            ]
             if any(self._ask(frames[byte]) for byte in (0, 1, 255)):
                 refused[place] = np.array([self._ask(one) for one in frames], np.uint8)
         twice = {
@@ -182,6 +190,12 @@ class Hearts(Codec):
     def kinds(self, raw: Bytes, check: Bytes) -> tuple[Array, list[str]]:
         names = [hearts.NAMES.get(kind, "") for kind in range(max(hearts.NAMES) + 1)]
         return self.column("type", raw, check), names
+
+    def value(self, name: str, cell: Any, raw: Bytes) -> Json:
+        use = self._shapes[int(raw[0]), int(raw[4])].fields[name]
+        if isinstance(use, list):
+            return [int(one) for one in cell[: len(use)]]
+        return int(np.atleast_1d(cell)[0])
 
     def message(self, raw: bytes) -> Message:
         return hearts.decode(raw[: hearts.HEADER_SIZE + raw[4]])
