@@ -29,6 +29,8 @@ A card is given and shown as people write it, and kept as its byte:
 
 `len` is computed where it is left out. Bytes beyond it are Padding; bytes that are no payload of their
 type are Malformed; fewer than a header are Malformed alone. Nothing raises (see malformed.py).
+
+Every Scapy packet has a `direction` of its own, so START_PHASE's is `frame[StartPhase].direction`.
 """
 
 from __future__ import annotations
@@ -275,7 +277,22 @@ class DealHand(Message):
         return self.says("cards")
 
 
-class StartPhase(Message):
+class _Direction:
+    """Scapy calls the way a packet was sniffed its `direction`. Here the name is the text's."""
+
+    __slots__ = ()
+
+    @property
+    def direction(self) -> Any:
+        return self.getfieldval("direction")  # type: ignore[attr-defined] # a Packet's
+
+    @direction.setter
+    def direction(self, value: Any) -> None:
+        if value != self.direction:  # Scapy gives every packet it makes, and every copy, its own
+            self.setfieldval("direction", value)  # type: ignore[attr-defined]
+
+
+class StartPhase(_Direction, Message):
     TYPE = codec.StartPhase.TYPE
     fields_desc = [
         _enum("phase", TRICKS),

@@ -217,6 +217,14 @@ def explain(check: str | None, as_json: bool) -> None:
 
 
 @main.command()
+def shell() -> None:
+    """Open Scapy with all five protocols loaded. Lines may also come from a pipe."""
+    from labs.shell import interact
+
+    interact()
+
+
+@main.command()
 @click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
 @click.option("--quick", is_flag=True, help="Shorter runs, rougher figures.")
 @click.argument("rows", nargs=-1)
