@@ -153,14 +153,12 @@ class Chunks:
         yield {game: join(self.codecs[game], parts) for game, parts in self._slow.take().items()}
 
     def _decode(self, batch: Batch) -> dict[str, Columns]:
-        plain, game, at, length, headers = self._plain(batch)
+        game, network, headers = self._plain(batch)
         found: dict[str, list[Columns]] = {one: [] for one in self._games}
         for number, name in enumerate(self._games):
             rows = np.flatnonzero(game == number)
             if len(rows):
-                found[name].append(
-                    self._columns(name, batch, plain[rows], at[rows], length[rows], headers[rows])
-                )
+                found[name].append(self._columns(name, batch, rows, network[rows], headers[rows]))
         for name, parts in self._slow.take().items():
             found[name] += parts
         return {name: self._in_order(self.codecs[name], parts) for name, parts in found.items()}
@@ -169,10 +167,10 @@ class Chunks:
         columns = join(codec, parts)
         return columns.where(np.argsort(columns["frame"], kind="stable")) if len(parts) > 1 else columns
 
-    def _plain(self, batch: Batch) -> tuple[Integers, Array, Integers, Integers, Array]:
-        """The rows that are plain UDP of a game: which game, where their payload is, and their headers.
+    def _plain(self, batch: Batch) -> tuple[Array, Integers, Array]:
+        """Which game each plain UDP datagram is of, ABSENT for others; where its IP header is; its headers.
 
-        All others have been handed to the slow path on return.
+        Frames that are not plain are handed to the slow path.
         """
         network, known = _network(batch)
         # Where a frame is too short for these headers, they are read from what lies behind it, and not used.
@@ -186,13 +184,12 @@ class Chunks:
         slow = np.flatnonzero(~udp)
         if len(slow):
             self._slow.add(batch, slow)
-        rows = np.flatnonzero(udp & (game >= 0))
-        self.foreign += int(np.count_nonzero(udp)) - len(rows)
-        return rows, game[rows], network[rows] + (_IP4 + _UDP), total[rows] - (_IP4 + _UDP), headers[rows]
+        game[~udp] = ABSENT
+        self.foreign += int(np.count_nonzero(udp)) - int(np.count_nonzero(game != ABSENT))
+        return game, network, headers
 
-    def _columns(
-        self, game: str, batch: Batch, rows: Integers, at: Integers, length: Integers, headers: Array
-    ) -> Columns:
+    def _columns(self, game: str, batch: Batch, rows: Integers, network: Integers, headers: Array) -> Columns:
+        at, length = network + (_IP4 + _UDP), headers["length"].astype(np.int64) - _UDP
         codec = self.codecs[game]
         raw = gather(batch.buffer, at, np.dtype(f"V{codec.width}")).view(np.uint8).reshape(-1, codec.width)
         raw &= self._masks[game][np.minimum(length, codec.width)]

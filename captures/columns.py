@@ -66,7 +66,7 @@ def address(text: str) -> np.void:
 
 def address_text(value: np.void) -> str:
     """What people call it."""
-    raw = bytes(value)
+    raw = value.tobytes()
     if raw.startswith(_MAPPED):
         return socket.inet_ntop(socket.AF_INET, raw[len(_MAPPED) :])
     return socket.inet_ntop(socket.AF_INET6, raw)
