@@ -41,6 +41,7 @@ class Wire(SimpleSocket):
         self.here = address.Address(*sock.getsockname()[:2])
 
     def send(self, x: Packet) -> int:
+        assert self.outs is not None
         return self.outs.sendto(bytes(x), self.there)
 
 
