@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from captures.filter import reach
+
 if TYPE_CHECKING:
     from nodes.core import Json
 
@@ -30,6 +32,22 @@ class Seen:
     comments: tuple[str, ...] = ()
     data: bytes = b""
     repeat: bool = False  # sent again, or seen again on the same link
+
+    def value(self, name: str, started_ns: int = 0) -> object:
+        """What a filter's name stands for (see captures.filter); None where this message has no such thing."""
+        game, dot, path = name.partition(".")
+        if game == self.game:
+            return reach(self.fields, path) if dot else True
+        match name:
+            case "frame.number":
+                return self.frame
+            case "frame.time":
+                return (self.time_ns - started_ns) / 1e9
+            case "link" | "hop" | "src" | "dst" | "game" | "kind" | "check":
+                return getattr(self, name) or None
+            case "repeat":
+                return self.repeat
+        return None
 
 
 @dataclass(slots=True)
