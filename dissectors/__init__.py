@@ -21,6 +21,16 @@ from dissectors.briscola import (
     BriscolaSearch,
     BriscolaUse,
 )
+from dissectors.connect4 import (
+    Connect,
+    Connect4,
+    Connected,
+    EndGame,
+    GenMove,
+    NewGame,
+    NotConnected,
+    PlayMove,
+)
 from dissectors.hearts import (
     Card,
     DealHand,
@@ -51,6 +61,13 @@ from dissectors.holdem import (
 from dissectors.malformed import Malformed, check
 from dissectors.sessions import GameSession, StreamGap, Unread
 from dissectors.tictactoe import TicTacToe, TicTacToeMove, TicTacToeState
+from dissectors.websocket import (
+    UpgradeRequest,
+    UpgradeResponse,
+    WebSocket,
+    WebSocketClose,
+    WebSocketMessage,
+)
 
 __all__ = [
     "Briscola",
@@ -63,10 +80,15 @@ __all__ = [
     "BriscolaSearch",
     "BriscolaUse",
     "Card",
+    "Connect",
+    "Connect4",
+    "Connected",
     "DealHand",
+    "EndGame",
     "GameOver",
     "GameSession",
     "GameStart",
+    "GenMove",
     "HandSummary",
     "Hearts",
     "Holdem",
@@ -82,8 +104,11 @@ __all__ = [
     "HoldemState",
     "HoldemSuccess",
     "Malformed",
+    "NewGame",
+    "NotConnected",
     "PassCards",
     "PlayCard",
+    "PlayMove",
     "StartPhase",
     "StreamGap",
     "TicTacToe",
@@ -92,6 +117,11 @@ __all__ = [
     "TokenPass",
     "TrickSummary",
     "Unread",
+    "UpgradeRequest",
+    "UpgradeResponse",
+    "WebSocket",
+    "WebSocketClose",
+    "WebSocketMessage",
     "check",
     "listen",
 ]
@@ -102,6 +132,7 @@ _GAMES: dict[str, tuple[type[Packet], type[Packet]]] = {
     "briscola": (UDP, Briscola),
     "tictactoe": (TCP, TicTacToe),
     "holdem": (TCP, Holdem),
+    "connect4": (TCP, WebSocket),
 }
 
 

@@ -23,7 +23,7 @@ the bytes begin one. What is too short for a header is Malformed; a payload that
 segment is Raw.
 
 One frame alone cannot tell what a fragmented or compressed message says. Packets reads a connection
-from its upgrade on, and hangs the whole message under its last frame, in a Message layer.
+from its upgrade on, and hangs the whole message under its last frame, in a WebSocketMessage layer.
 
 Scapy's own HTTP layer is not used for the upgrade: it keeps one of several headers of the same name
 (offers of extensions may stand on several lines), has no fields for Sec-WebSocket-*, raises
@@ -52,6 +52,7 @@ from scapy.volatile import RandString
 from dissectors.handshake import BLANK_LINE, BadHead, accept_for, read_request, read_response
 from dissectors.malformed import Malformed, NoteField, malformed
 from dissectors.observer import (
+    CONTROL_MAX,
     OPCODES,
     Binary,
     Broken,
@@ -66,8 +67,9 @@ from dissectors.observer import (
 )
 
 __all__ = [
-    "Binary", "Broken", "Close", "Event", "Frame", "Message", "Observer", "Opcode", "Packets", "Text",
+    "Binary", "Broken", "Event", "Frame", "Observer", "Opcode", "Packets", "Text",
     "Upgrade", "UpgradeRequest", "UpgradeResponse", "WebSocket",
+    "WebSocketClose", "WebSocketMessage",
 ]  # fmt: skip
 
 PORT = 3000
@@ -124,6 +126,15 @@ class HeadersField(Field[Any, Any]):
         return s + lines.encode("latin-1", "replace") + b"\r\n"
 
 
+def _faults() -> ConditionalField:
+    """What Packets found wrong with it: ids of checks. No byte of the frame."""
+    return ConditionalField(NoteField("faults", ()), lambda pkt: pkt.getfieldval("faults"))
+
+
+def _remarks(packet: Packet) -> str:
+    return f" [{', '.join(packet.faults)}]" if packet.faults else ""
+
+
 class _Head(Packet):
     """What a request and a response share. The three words of the first line, then the headers."""
 
@@ -135,7 +146,7 @@ class _Head(Packet):
         # A header may have been added to the list in place.
         if self.raw_packet_cache is not None and self.raw_packet_cache_fields == {"headers": self.headers}:
             return bytes(self.raw_packet_cache)
-        *words, headers = self.fields_desc
+        *words, headers, _ = self.fields_desc
         line = " ".join(str(self.getfieldval(word.name)) for word in words)
         return bytes(headers.addfield(self, line.encode("latin-1", "replace") + b"\r\n", self.headers))
 
@@ -170,6 +181,7 @@ class UpgradeRequest(_Head):
                 ("Sec-WebSocket-Version", "13"),
             ],
         ),
+        _faults(),
     ]
 
     def _read(self, head: bytes) -> dict[str, Any]:
@@ -182,7 +194,7 @@ class UpgradeRequest(_Head):
         }
 
     def mysummary(self) -> str:
-        return f"WebSocket upgrade request {self.path}"
+        return f"WebSocket upgrade request {self.path}" + _remarks(self)
 
 
 class UpgradeResponse(_Head):
@@ -199,6 +211,7 @@ class UpgradeResponse(_Head):
                 ("Sec-WebSocket-Accept", accept_for(SAMPLE_KEY)),
             ],
         ),
+        _faults(),
     ]
 
     def _read(self, head: bytes) -> dict[str, Any]:
@@ -216,7 +229,7 @@ class UpgradeResponse(_Head):
         return int(key is not None and self.value("Sec-WebSocket-Accept") == accept_for(key))
 
     def mysummary(self) -> str:
-        return f"WebSocket upgrade response {self.status} {self.reason}".rstrip()
+        return f"WebSocket upgrade response {self.status} {self.reason}".rstrip() + _remarks(self)
 
 
 class _Unreadable(Malformed):
@@ -241,6 +254,7 @@ class WebSocket(Packet):
         ConditionalField(ShortField("length16", None), lambda pkt: pkt.length == 126),
         ConditionalField(LongField("length64", None), lambda pkt: pkt.length == 127),  # type: ignore[arg-type] # None: computed
         ConditionalField(XIntField("key", 0), lambda pkt: pkt.mask),
+        _faults(),
     ]
 
     @classmethod
@@ -255,28 +269,37 @@ class WebSocket(Packet):
 
     @classmethod
     def tcp_reassemble(cls, data: bytes, metadata: dict[str, Any], session: dict[str, Any]) -> Packet | None:
-        """For Scapy's TCPSession: one head or frame at a time, once it is whole."""
+        """For GameSession, and Scapy's TCPSession: one head or frame at a time, once it is whole."""
         if begins_head(data):
             size = data.find(BLANK_LINE) + len(BLANK_LINE)
-            whole = size >= len(BLANK_LINE)
-            from_client = not data.startswith(b"HTTP/")
-        else:
-            header = _header_size(data)
-            if header is None:
+            if size < len(BLANK_LINE):
                 return None
-            size = header + _payload_size(data)
-            metadata["tcp_min_len"] = size
-            whole = len(data) >= size
-            from_client = bool(data[1] & 0x80)
-        if not whole:
-            return None
-        if "packets" not in session:
-            session["packets"] = Packets()
-        found: list[Packet] = session["packets"].feed(from_client, data[:size])
-        packet = found[0] if found else cls(data[:size])
+        else:
+            size = _frame_size(data)
+            if size > len(data):
+                metadata["tcp_min_len"] = size
+                return None
+        found = _packets(session).feed(_from_client(data, metadata, session), data[:size])
+        packet = next((one for one in found if not isinstance(one, Malformed)), None) or cls(data[:size])
         if len(data) > size:
             packet.lastlayer().add_payload(Padding(data[size:]))
         return packet
+
+    @classmethod
+    def tcp_begins(cls, data: bytes) -> bool:
+        """Whether this segment is made of whole frames: so are nearly all, and hardly anything else is."""
+        at = 0
+        while at < len(data):
+            size = _frame_size(data[at : at + 14])
+            if not _is_likely(data[at : at + 14]) or at + size > len(data):
+                return False
+            at += size
+        return True
+
+    @classmethod
+    def tcp_resync(cls, _pending: bytes, _missing: int, from_client: bool, session: dict[str, Any]) -> None:
+        """A fragment or a compressed message may have been lost: frames are shown alone from here on."""
+        _packets(session).lost(from_client)
 
     @property
     def payload_size(self) -> int | None:
@@ -336,10 +359,10 @@ class WebSocket(Packet):
         marks = [word for word, on in (("fragment", not self.fin), ("compressed", self.rsv1)) if on]
         size = self.payload_size
         shown = f"{len(self.payload) if size is None else size} bytes"
-        return f"WebSocket {name} ({', '.join([*marks, shown])})"
+        return f"WebSocket {name} ({', '.join([*marks, shown])})" + _remarks(self)
 
 
-class Close(Packet):
+class WebSocketClose(Packet):
     """The payload of a close frame (5.5.1)."""
 
     name = "WebSocket close"
@@ -350,7 +373,7 @@ class Close(Packet):
         return f"{self.code} {CLOSE_CODES.get(self.code, '')}".rstrip() + (f": {reason}" if reason else "")
 
 
-class Message(Packet):
+class WebSocketMessage(Packet):
     """The last frame's own bytes as they are on the wire; under it, what the whole message says."""
 
     name = "WebSocket message"
@@ -370,8 +393,8 @@ class Message(Packet):
 class Packets:
     """One connection, both directions, as Scapy layers: an Observer's events in their order.
 
-    Each packet is an UpgradeRequest, an UpgradeResponse or a WebSocket frame with the message it
-    ends under it, or Malformed where a clause was not kept and the frame does not show it.
+    Each packet is an UpgradeRequest, an UpgradeResponse or a WebSocket frame, with the message it
+    ends under it and the clauses it breaks in `faults`; or Malformed, where there is no such packet.
     """
 
     def __init__(self) -> None:
@@ -405,6 +428,8 @@ class Packets:
                     layer = _hang(packets[-1], event)
                     if hasattr(layer, "heard"):
                         layer.heard(self._memory, event.from_client)
+                case Broken() if packets and not isinstance(packets[-1], Malformed):
+                    packets[-1].fields["faults"] = (*packets[-1].faults, event.check)
                 case Broken():
                     packets.append(malformed(event.check, event.data))
         return packets
@@ -428,7 +453,9 @@ def _frame_packet(frame: Frame) -> Packet:
 def _hang(packet: Packet, message: Text | Binary) -> Packet:
     """Under the last frame of a message hangs what the whole of it says. Return that layer."""
     if message.frames > 1 or message.compressed:
-        whole = Message(frames=message.frames, compressed=message.compressed, load=bytes(packet.payload))
+        whole = WebSocketMessage(
+            frames=message.frames, compressed=message.compressed, load=bytes(packet.payload)
+        )
         opcode = Opcode.TEXT if isinstance(message, Text) else Opcode.BINARY
         alone = WebSocket(bytes(WebSocket(opcode=opcode) / Raw(message.data)))
         packet.remove_payload()
@@ -456,21 +483,62 @@ def _header_size(data: bytes) -> int | None:
     """How long a frame's header is; None where it is not all there."""
     if len(data) < 2:
         return None
-    size = 2 + {126: 2, 127: 8}.get(data[1] & 0x7F, 0) + (4 if data[1] & 0x80 else 0)
+    size = 2 + _EXTENDED.get(data[1] & 0x7F, 0) + (4 if data[1] & 0x80 else 0)
     return size if len(data) >= size else None
+
+
+_EXTENDED = {126: 2, 127: 8}  # bytes of the length behind the 7 bits
 
 
 def _payload_size(data: bytes) -> int:
     form = data[1] & 0x7F
-    extra = {126: 2, 127: 8}.get(form, 0)
+    extra = _EXTENDED.get(form, 0)
     return int.from_bytes(data[2 : 2 + extra], "big") if extra else form
+
+
+def _frame_size(data: bytes) -> int:
+    """How long a frame is; one byte more than is there, where its header does not yet say."""
+    header = _header_size(data)
+    return len(data) + 1 if header is None else header + _payload_size(data)
+
+
+def _is_likely(data: bytes) -> bool:
+    """Whether a frame that begins so keeps to the text: opcode, RSV bits, the form of its length."""
+    first, size = data[0], _payload_size(data) if _header_size(data) else 0
+    control = first & 0x08
+    return (
+        first & 0x0F in OPCODES
+        and not first & 0x30
+        and not (control and (first & 0xC0 != 0x80 or size > CONTROL_MAX))
+        and size >= {126: 126, 127: 65_536}.get(data[1] & 0x7F if len(data) > 1 else 0, 0)
+    )
+
+
+def _packets(session: dict[str, Any]) -> Packets:
+    """The Packets of a TCP session, which Scapy's sessions know nothing of."""
+    packets: Packets = session.setdefault("websocket", Packets())
+    return packets
+
+
+def _from_client(data: bytes, metadata: dict[str, Any], session: dict[str, Any]) -> bool:
+    """Who says it: the side that asked for the upgrade, or else the one that masks."""
+    original = metadata.get("original")
+    port = original[TCP].sport if original is not None else None
+    if begins_head(data):
+        asks = not data.startswith(b"HTTP/")
+        if asks and port is not None:
+            session["client"] = port
+        return asks
+    if port is not None and "client" in session:
+        return bool(session["client"] == port)
+    return bool(data[1] & 0x80)
 
 
 def _or(value: int | None, otherwise: int) -> int:
     return otherwise if value is None else value
 
 
-bind_layers(WebSocket, Close, opcode=Opcode.CLOSE.value)
+bind_layers(WebSocket, WebSocketClose, opcode=Opcode.CLOSE.value)
 bind_bottom_up(TCP, WebSocket, dport=PORT)
 bind_bottom_up(TCP, WebSocket, sport=PORT)
 bind_layers(TCP, WebSocket, dport=PORT)
