@@ -293,9 +293,9 @@ class Reassembler:
         else:
             assert flow.fin is not None
             position, frame, time_ns = flow.fin, flow.fin_frame, flow.fin_time_ns
-        if (missing := position - flow.next) > 0:
-            events.append(Gap(flow.connection, flow.from_client, missing, frame, time_ns))
-            flow.next = position
+        missing = position - flow.next
+        events.append(Gap(flow.connection, flow.from_client, missing, frame, time_ns))
+        flow.next = position
         self._release(flow, events, None)
 
     def _release(self, flow: _Flow, events: list[Event], completing: Segment | None) -> None:
