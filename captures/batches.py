@@ -29,12 +29,14 @@ from captures.source import Record
 from captures.walk import BATCH_BYTES, Walker, gather
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from captures.blocks import Statistics
     from captures.dialogues import Dialogue
     from captures.seen import Reading, Seen
     from captures.walk import Array, Batch, Bytes, Integers
+
+OTHERS_MAX = 65_536  # beyond it, senders are not told apart
 
 # Where IPv4's header begins on each plain link, where its type stands, and which types say so.
 _NETWORK = {
@@ -70,7 +72,7 @@ class Table:
     frames: int = 0
     problem: str | None = None
     unread: Counter[Unread] = field(default_factory=Counter)
-    foreign: int = 0  # packets of no game with a fixed format
+    foreign: int = 0  # packets of no game
     cut: int = 0  # messages of which the capture holds only a part
     gaps: int = 0  # pieces of streams that were never captured
 
@@ -115,6 +117,8 @@ class Chunks:
         self.directory = Directory(self._walker.names, ports, run)
         self.unread: Counter[Unread] = Counter()
         self.foreign = self.cut = self.gaps = 0
+        # Messages of the games that have no fixed format: by game, kind, sender ("address port") and check.
+        self.others: Counter[tuple[str, str, str, str | None]] = Counter()
         self.first_ns: int | None = None
         self.last_ns: int | None = None
         self._games = list(self.codecs)
@@ -226,7 +230,7 @@ class _Slow:
                 chunks.unread[packet] += 1
                 continue
             game = self._directory.game(packet.proto, packet.sport, packet.dport)
-            if game is None or game not in chunks.codecs:
+            if game is None:
                 chunks.foreign += 1
                 continue
             frame, time_ns, link = batch.first + row, int(batch.time_ns[row]), int(batch.link[row])
@@ -253,7 +257,7 @@ class _Slow:
 
     def _segment(self, record: Record, packet: Packet) -> None:
         if self._streams is None:
-            self._streams = Streams(self._directory, {"tictactoe": _tictactoe()})
+            self._streams = Streams(self._directory, _dialogues())
         self._keep(self._streams.take(record, packet))
 
     def _keep(self, messages: Iterable[Seen]) -> None:
@@ -262,6 +266,10 @@ class _Slow:
                 self._chunks.gaps += 1
             elif seen.kind == CUT:
                 self._chunks.cut += 1
+            elif seen.game not in self._found:
+                others = self._chunks.others
+                src = seen.src if len(others) < OTHERS_MAX else ""
+                others[seen.game, seen.kind, src, seen.check] += 1
             else:
                 (src, sport), (dst, dport) = seen.src.split(), seen.dst.split()
                 ends = (src, dst, int(sport), int(dport))
@@ -290,9 +298,9 @@ class _Ends(Directory):
         return f"{address} {port}"
 
 
-def _tictactoe() -> type[Dialogue]:
-    """Tic-tac-toe's dialogue, with who spoke behind each message. Imported late: it brings Scapy with it."""
-    from captures.dialogues import TicTacToe
+def _dialogues() -> dict[str, Callable[[str, str], Dialogue]]:
+    """All dialogues; tic-tac-toe's with who spoke behind each message. Imported late: they bring Scapy."""
+    from captures.dialogues import DIALOGUES, TicTacToe
 
     class Told(TicTacToe):
         def _read_state(self, data: bytes) -> Reading:
@@ -305,7 +313,7 @@ def _tictactoe() -> type[Dialogue]:
             reading.data += b"\0" if reading.kind == "state" else b"\1"  # a client may send a state back
             return reading
 
-    return Told
+    return {**DIALOGUES, "tictactoe": Told}
 
 
 def _network(batch: Batch) -> tuple[Integers, Array]:
