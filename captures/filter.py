@@ -386,7 +386,7 @@ class _Parser:
         try:
             pattern = Pattern(literal.text)
         except PatternError as error:
-            raise self._error(str(error), token, error.column + literal.quoted)
+            raise self._error(str(error), token, error.column + literal.quoted) from None
         return Compare(
             name, "matches", (literal,), lambda found: isinstance(found, str) and pattern.search(found)
         )

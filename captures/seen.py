@@ -34,7 +34,7 @@ class Seen:
     repeat: bool = False  # sent again, or seen again on the same link
 
     def value(self, name: str, started_ns: int = 0) -> object:
-        """What a filter's name stands for (see captures.filter); None where this message has no such thing."""
+        """What a name of captures.filter stands for; None where this message has no such thing."""
         game, dot, path = name.partition(".")
         if game == self.game:
             return reach(self.fields, path) if dot else True
