@@ -82,7 +82,9 @@ class CardField(ByteField):
     """One card: `Q♠` to people, a byte to all else."""
 
     def any2i(self, pkt: Packet | None, x: Any) -> Any:
-        return x if x is None or isinstance(x, VolatileValue | list) else card_byte(x)
+        if isinstance(x, list):
+            return [self.any2i(pkt, one) for one in x]
+        return x if x is None or isinstance(x, VolatileValue) else card_byte(x)
 
     def i2repr(self, pkt: Packet | None, x: Any) -> str:
         return _shown(x)
@@ -397,6 +399,8 @@ class Hearts(Quick):
         self.do_dissect_payload(s[HEADER_SIZE:end])
         if len(s) > end:
             self.add_payload(conf.padding_layer(s[end:]))
+        if type(self.payload) is Malformed:
+            self.payload.fields["check"] = self.check
 
     def do_dissect_payload(self, s: bytes) -> None:
         cls = MESSAGES.get(self.fields["type"])
@@ -406,7 +410,6 @@ class Hearts(Quick):
             object.__setattr__(self, "payload", message)
         else:
             self.add_payload(malformed(None, s, self))
-            self.payload.fields["check"] = self.check
 
     def post_build(self, pkt: bytes, pay: bytes) -> bytes:
         if self.len is None and len(pay) < 256:
