@@ -188,14 +188,14 @@ class Connect4(Packet):
         """Remember who is at the other end of this connection, and say so in the summary."""
         self.who = f"{memory['user']} ({memory['color']})" if "color" in memory else memory.get("user", "")
 
-    def says(self) -> str:
+    def says(self, who: str) -> str:
         """The message in a few words, as said to or by the client."""
         return ""
 
     def mysummary(self) -> str:
         who = getattr(self, "who", "") or "the client"
         refused = self.check
-        return self.says().format(who=who) + (f" (refused: {refused})" if refused else "")
+        return self.says(who) + (f" (refused: {refused})" if refused else "")
 
     def _show_or_dump(self, *args: Any, **kargs: Any) -> Any:
         self.drawing = True
@@ -223,7 +223,7 @@ class Connect(Connect4):
             memory["user"] = self.user
         super().heard(memory, from_client)
 
-    def says(self) -> str:
+    def says(self, who: str) -> str:
         return f"{self.user} asks to play"
 
 
@@ -239,16 +239,16 @@ class Connected(Connect4):
     def answers(self, other: Packet) -> int:
         return int(isinstance(other, Connect))
 
-    def says(self) -> str:
-        return "{who} is let in" + (f": {self.info}" if self.info else "")
+    def says(self, who: str) -> str:
+        return f"{who} is let in" + (f": {self.info}" if self.info else "")
 
 
 class NotConnected(Connected):
     name = "Connect Four not-connected"
     fields_desc = _line("not-connected", InfoField("info", ""))
 
-    def says(self) -> str:
-        return "{who} is turned away" + (f": {self.info}" if self.info else "")
+    def says(self, who: str) -> str:
+        return f"{who} is turned away" + (f": {self.info}" if self.info else "")
 
 
 class NewGame(Connect4):
@@ -264,7 +264,7 @@ class NewGame(Connect4):
                 memory["color"] = color
         super().heard(memory, from_client)
 
-    def says(self) -> str:
+    def says(self, who: str) -> str:
         return f"{self.red} (R) meets {self.yellow} (Y)"
 
 
@@ -304,8 +304,8 @@ class GenMove(_Clock):
     def answers(self, other: Packet) -> int:
         return int(isinstance(other, PlayMove))
 
-    def says(self) -> str:
-        return "{who} is to move" + f", {self.time} s left"
+    def says(self, who: str) -> str:
+        return f"{who} is to move, {self.time} s left"
 
 
 class PlayMove(Connect4):
@@ -316,8 +316,8 @@ class PlayMove(Connect4):
     def answers(self, other: Packet) -> int:
         return int(isinstance(other, GenMove))
 
-    def says(self) -> str:
-        return "{who} plays column " + str(self.move)
+    def says(self, who: str) -> str:
+        return f"{who} plays column {self.move}"
 
 
 class EndGame(Connect4):
@@ -334,9 +334,9 @@ class EndGame(Connect4):
     def answers(self, other: Packet) -> int:
         return int(isinstance(other, PlayMove))
 
-    def says(self) -> str:
-        ending = f"{self.status}" + ("" if self.battlestatus == "Ok" else f", {self.battlestatus}")
-        return "the game of {who} is over: " + ending
+    def says(self, who: str) -> str:
+        ending = "" if self.battlestatus == "Ok" else f", {self.battlestatus}"
+        return f"the game of {who} is over: {self.status}{ending}"
 
 
 MESSAGES: dict[str, type[Connect4]] = {

@@ -587,13 +587,17 @@ def _extensions(head: Head) -> tuple[tuple[Extension, ...], list[tuple[str, str]
         return (), [(error.check, str(error))]
 
 
-def begins_head(data: bytes | bytearray) -> bool:
-    """Whether these bytes begin a head and not a frame.
+_HEADS = (b"GET", b"HTTP", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"PATCH", b"TRACE", b"CONNECT")
 
-    A frame that began with a letter from C to Z would be a fragment with RSV1 set, and of a control
+
+def begins_head(data: bytes | bytearray) -> bool:
+    """Whether these bytes begin a head, as far as they go, and not a frame.
+
+    A frame that began with one of these letters would be a fragment with RSV1 set, and of a control
     or a reserved opcode.
     """
-    return 0x43 <= data[0] <= 0x5A
+    start = bytes(data[:8])
+    return any(start.startswith(word) or word.startswith(start) for word in _HEADS)
 
 
 def _is_close_code(code: int) -> bool:

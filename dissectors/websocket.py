@@ -429,7 +429,7 @@ class Packets:
                     if hasattr(layer, "heard"):
                         layer.heard(self._memory, event.from_client)
                 case Broken() if packets and not isinstance(packets[-1], Malformed):
-                    packets[-1].fields["faults"] = (*packets[-1].faults, event.check)
+                    packets[-1].fields["faults"] = (*(packets[-1].faults or ()), event.check)
                 case Broken():
                     packets.append(malformed(event.check, event.data))
         return packets
