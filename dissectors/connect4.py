@@ -188,6 +188,11 @@ class Connect4(Packet):
         """Remember who is at the other end of this connection, and say so in the summary."""
         self.who = f"{memory['user']} ({memory['color']})" if "color" in memory else memory.get("user", "")
 
+    def copy(self) -> Any:
+        clone = super().copy()
+        clone.who = getattr(self, "who", "")  # Scapy copies what is put under another layer
+        return clone
+
     def says(self, who: str) -> str:
         """The message in a few words, as said to or by the client."""
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
@@ -29,8 +28,8 @@ from nodes.connect4.fields import FIELDS
 from nodes.connect4.messages import AnyMessage, decode
 from nodes.core import RemoteProtocolError
 from tests.connect4.test_messages import EMPTY, messages, near_lines
+from tests.tools import how_many
 
-FULL = os.environ.get("WIRETABLE_FULL") == "1"
 BOARD = "RYR...." + "Y......" + "." * 28
 
 
@@ -98,7 +97,7 @@ def test_mutated_lines_are_taken_or_refused_as_a_node_does() -> None:
         b"endgame " + BOARD.encode() + b" R WinR Timeout\r\n",
     ]  # fmt: skip
     taken = 0
-    for _ in range(100_000 if FULL else 4_000):
+    for _ in range(how_many(4_000, 100_000)):
         line = bytearray(seeded.choice(lines))
         for _ in range(seeded.choice((0, 1, 1, 2))):
             at = seeded.randrange(len(line))

@@ -36,6 +36,7 @@ from dissectors.observer import (
 from tests.dissectors import wire
 from tests.dissectors.wire import KEY, REQUEST, RESPONSE, compressing, deflated, feed, frame, opened, whole
 from tests.dissectors.wire import with_header as add
+from tests.tools import how_many
 
 TEXT, BINARY, CONT, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
 # Found by the conformance suites: cut characters, surrogates, overlong forms.
@@ -506,7 +507,7 @@ def test_mutated_connections_never_raise_and_cuts_never_matter() -> None:
     seeded = random.Random(7)
     line = "Sec-WebSocket-Extensions: permessage-deflate"
     request, response = add(REQUEST, line), add(RESPONSE, line)
-    for _ in range(1500):
+    for _ in range(how_many(1_500, 100_000)):
         sides = [mutated(seeded, request), mutated(seeded, response), mutated(seeded, real)]
         order = [(True, sides[0]), (False, sides[1]), (True, sides[2])]
         at_once, in_pieces = Observer(), Observer()

@@ -291,7 +291,7 @@ def test_scapys_own_session_reads_frames_too() -> None:
     session = TCPSession()
     found = [out for packet in along.packets if (out := session.process(packet)) is not None]
     assert moves(found) == [5, 1]
-    assert found[-1][PlayMove:2].move == 2  # type: ignore[misc] # Scapy's own way to say: the second
+    assert found[-1][PlayMove:2].move == 2  # type: ignore[index] # Scapy's own way to say: the second
 
 
 def test_who_speaks_is_known_from_the_upgrade_even_where_the_mask_is_wrong() -> None:
