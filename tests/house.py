@@ -139,7 +139,7 @@ def core_calls(source: str) -> list[str]:
 
 
 def layering(source: str, module: str) -> list[str]:
-    """nodes ← captures ← labs, and dissectors know only the games' bytes and the names of their fields."""
+    """nodes ← captures ← labs, and dissectors know only the games' bytes, their fields and meanings."""
     package = module.rpartition(".")[0] or module
     layer = module.partition(".")[0]
     complaints = []
@@ -147,7 +147,7 @@ def layering(source: str, module: str) -> list[str]:
         top = found.module.partition(".")[0]
         if top not in PACKAGES:
             continue
-        bytes_only = re.fullmatch(r"nodes\.\w+\.(messages|fields)", found.module)
+        bytes_only = re.fullmatch(r"nodes\.(core|\w+\.(messages|transport|fields|meaning))", found.module)
         if top not in LAYERS[layer] or (layer == "dissectors" and top == "nodes" and not bytes_only):
             complaints.append(f"line {found.line}: {layer} imports {found.module}")
     return complaints
