@@ -11,15 +11,16 @@ Nothing in the bytes says which is which. Where TCP is below, its ports say who 
 states; a client sends moves, or gives the last state back on its way out. Elsewhere a message that is
 blank but for index 3 is a move.
 
-Messages follow each other with nothing between: what comes after the twelfth character is Padding, and
-Scapy's TCPSession makes the next message of it. Fewer than 12 are Malformed, in a session only when the
-connection ends. Nothing raises (see malformed.py).
+Messages follow each other with nothing between: what comes after the twelfth character is Padding, of
+which a session (GameSession, or Scapy's TCPSession) makes the next message. Fewer than 12 are Malformed, in
+a session only when the connection ends. Nothing raises (see malformed.py).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from scapy.config import conf
 from scapy.fields import Field
 from scapy.layers.inet import TCP
 from scapy.packet import Packet, bind_bottom_up, bind_layers
@@ -115,12 +116,20 @@ class TicTacToe(Packet):
 
     @classmethod
     def tcp_reassemble(cls, data: bytes, metadata: dict[str, Any], session: dict[str, Any]) -> Packet | None:
-        """One message of a stream; TCPSession comes back with what follows it."""
-        if len(data) < MESSAGE_BYTES and not metadata.get("tcp_end"):
-            metadata["tcp_min_len"] = MESSAGE_BYTES
+        """The first message of a stream, and what follows it as Padding."""
+        if not data or (len(data) < MESSAGE_BYTES and not metadata.get("tcp_end")):
             return None
         original = metadata.get("original")
-        return cls(data, _underlayer=original and original.getlayer(TCP)) if data else None
+        below = original and original.getlayer(TCP)
+        # Scapy's TCPSession (which alone gives an `ident`) loses its place in the stream when it comes back
+        # for more than one message of a segment. So it gets all that are whole at once.
+        first = MESSAGE_BYTES if "ident" in metadata else len(data)
+        packet = cls(data[:first], _underlayer=below)
+        for at in range(first, len(data), MESSAGE_BYTES):
+            piece = data[at : at + MESSAGE_BYTES]
+            whole = len(piece) == MESSAGE_BYTES
+            packet.add_payload(cls(piece, _underlayer=below) if whole else conf.padding_layer(piece))
+        return packet
 
     @classmethod
     def tcp_resync(cls, pending: bytes, missing: int, from_client: bool, session: dict[str, Any]) -> int:
