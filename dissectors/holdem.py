@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scapy.fields import Field, LESignedIntField, StrField
 from scapy.layers.inet import TCP
 from scapy.packet import Packet, bind_bottom_up, bind_layers
-from scapy.volatile import RandNum, RandString
+from scapy.volatile import RandNum, RandString, VolatileValue
 
 from dissectors.malformed import Malformed, NoteField
 from nodes.core import RemoteProtocolError
@@ -236,11 +236,23 @@ class HoldemMessage(_Judged):
     def self_build(self) -> bytes:
         kept = self.raw_packet_cache
         if kept is not None:
-            # A list or an object inside may have been changed, and Scapy was not told.
-            if _same(parse(kept), self.json_object()):
+            # A list or an object inside may have been changed, and Scapy was not told. As text, for 1 and
+            # true are equal; by key, for their order may be another.
+            now, then = self.json_object(), parse(kept)
+            if now.keys() == then.keys() and all(repr(now[key]) == repr(then[key]) for key in now):
                 return kept
             self.raw_packet_cache = None
         return json.dumps(self.json_object(), default=_plain).encode("ascii")
+
+    def _command(self, json: bool = False) -> list[tuple[str, Any]]:
+        """For command() and json(). Scapy's own leaves out an empty list and calls what is named command."""
+        if json:
+            values = ((field.name, self.getfieldval(field.name)) for field in self.fields_desc)
+            return [(name, None if value is NULL else value) for name, value in values]
+        return [
+            (name, value.command() if isinstance(value, VolatileValue) else repr(value))
+            for name, value in self.fields.items()
+        ]
 
     def extract_padding(self, s: bytes) -> tuple[bytes, bytes | None]:
         return b"", s
@@ -265,17 +277,6 @@ def _broken_or(
         except RemoteProtocolError:
             return HoldemBroken
     return cls
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Equal, and also written alike: 1, 1.0 and true are not."""
-    return bool(one == other) and repr(one) == repr(_plainly(other))
-
-
-def _plainly(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plainly(one) for one in value]
-    return {key: _plainly(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 class HoldemConnect(HoldemMessage):

@@ -361,7 +361,7 @@ def test_a_hole_of_which_a_part_was_acknowledged_may_still_be_filled() -> None:
 
 def test_each_hole_is_waited_for_anew() -> None:
     holes = [client(2, b"c"), client(5, b"f")]
-    acks = [server(0, ack=6)] * (LATE_SEGMENTS + 1)
+    acks = [server(0, ack=6)] * (LATE_SEGMENTS + 2)
     result = told([*handshake(), *holes, *acks, client(3, b"de")])
     assert result.said() == [2, b"cdef"]
 
