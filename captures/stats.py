@@ -285,14 +285,20 @@ class _Ring:
             self._laps(self._open, last=True)
 
     def _find_homes(self, rows: _Rows) -> None:
-        """Where each seat sends from: by its name, else from where its first frame was seen."""
-        for seat in np.flatnonzero(self._home < 0).tolist():
-            if SEAT_NAMES[seat] in self._ends.names:
-                self._home[seat] = self._ends.names.index(SEAT_NAMES[seat])
-            else:
-                mine = np.flatnonzero(rows["origin"] == seat)
-                if len(mine):
-                    self._home[seat] = rows["src"][mine[0]]
+        """Where each seat sends from: by its name; else one by its first frame, the next by the link there."""
+        for seat, name in enumerate(SEAT_NAMES):
+            if self._home[seat] < 0 and name in self._ends.names:
+                self._home[seat] = self._ends.names.index(name)
+        while len(unknown := np.flatnonzero(self._home < 0)):
+            behind = [seat for seat in unknown.tolist() if self._home[seat - 1] >= 0]
+            found = [(seat, np.flatnonzero(rows["src"] == self._home[seat - 1]), "dst") for seat in behind]
+            if len(unknown) == SEATS:
+                found = [(int(rows["origin"][0]), np.zeros(1, np.int64), "src")]
+            found = [one for one in found if len(one[1])]
+            for seat, places, end in found:
+                self._home[seat] = rows[end][places[0]]
+            if not found:
+                break
 
     def _repeats(self, rows: _Rows) -> Array:
         """Whether each frame equals the one before it of the same origin on the same link."""
@@ -338,7 +344,7 @@ class _Ring:
         for end in np.unique(by).tolist():
             self._game.times["hop"][self._ends.names[end]].add(took[by == end])
         # What is seen of a message after a loss is no new one; its number and bytes are the same.
-        new = np.append(True, ~same) | ((src == home) & ~sorted_rows["again"])
+        new = (np.append(True, ~same) | (src == home)) & ~sorted_rows["again"]
         made = np.flatnonzero(new & ~waits)
         _add_kinds(
             self._game.kinds,

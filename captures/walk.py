@@ -143,8 +143,9 @@ class Walker(Source):
         self.links.append(Interface(link_type=self._pcap_head(order)))
         self._before = PCAP_HEAD
         head = np.dtype([("s", f"{order}u4"), ("fraction", f"{order}u4"), ("size", f"{order}u4")])
-        while self._fill(RECORD_HEAD):
-            at, wrong = self._walk_pcap(order)
+        need = RECORD_HEAD
+        while self._fill(need):
+            at, need, wrong = self._walk_pcap(order)
             if at:
                 places = np.array(at, np.int64)
                 heads = gather(self._buffer, places, head)
@@ -159,15 +160,15 @@ class Walker(Source):
                 f"the file ends inside the record that starts at byte {self._before}", self._before
             )
 
-    def _walk_pcap(self, order: str) -> tuple[list[int], CaptureError | None]:
-        """Where the whole records of the buffer begin, and what is wrong behind them."""
+    def _walk_pcap(self, order: str) -> tuple[list[int], int, CaptureError | None]:
+        """Where the whole records of the buffer begin, how long the next one is, and what is wrong there."""
         unpack = struct.Struct(f"{order}I").unpack_from
         view = memoryview(self._buffer)  # type: ignore[arg-type]  # as above
         have, at = self._have, 0
         last_head = have - RECORD_HEAD
         found: list[int] = []
         add = found.append
-        wrong = None
+        need, wrong = RECORD_HEAD, None
         while at <= last_head:
             (size,) = unpack(view, at + 8)
             after = at + RECORD_HEAD + size
@@ -176,11 +177,12 @@ class Walker(Source):
                 wrong = Damaged(f"the record at byte {place} says it holds {size} bytes", place)
                 break
             if after > have:
+                need = after - at
                 break
             add(at)
             at = after
         self._used = at
-        return found, wrong
+        return found, need, wrong
 
     def _pcapng_batches(self) -> Iterator[Batch]:
         need = 1

@@ -61,7 +61,9 @@ def _show_game(console: Console, name: str, game: GameSummary) -> None:
         for node in sorted(sorted(nodes, key=lambda one: -nodes[one].count)[:ROWS_SHOWN]):
             table.add_row(escape(node), *_times(nodes[node]))
         tables += [table] * bool(nodes)
-    console.print(*tables, sep="\n\n", end="\n\n")
+    for table in tables:
+        console.print(table)
+        console.print()
 
 
 def _kinds(game: GameSummary) -> Table:
