@@ -35,7 +35,7 @@ from nodes.game import NAMES as GAMES
 from nodes.vocabulary import fields_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
@@ -267,6 +267,10 @@ def command(
     if fields:
         _show_names(console)
         return 0
+    if stats and (expression is not None or style == "csv"):
+        raise click.UsageError(
+            "--stats sums up the whole capture, as text or json: without --filter, not as csv"
+        )
     try:
         chosen = parse(expression) if expression is not None else None
         by_game = dict(_port(text) for text in ports)
@@ -280,11 +284,13 @@ def command(
         writer = TextWriter(colour=console.is_terminal and console.color_system is not None)
     else:
         writer = JsonWriter() if style == "json" else CsvWriter()
-    out = sys.stdout.buffer
     try:
+        if stats:
+            return _sum_up(path, by_game, console, as_json=style == "json")
         messages = read(path, ports=by_game)
         # A person at the terminal, or a program behind a live capture, waits for every line.
-        written = write(messages, writer, out, chosen, at_once=console.is_terminal or where == "-")
+        at_once = console.is_terminal or where == "-"
+        written = write(messages, writer, sys.stdout.buffer, chosen, at_once=at_once)
     except CaptureError as error:
         return _say(f"{path}: {error}")
     except BrokenPipeError:  # whoever read has seen enough
@@ -296,6 +302,19 @@ def command(
         notes = [f"{written} messages in {messages.frames} frames", *messages.notes()]
         print("\n".join(f"— {note}" for note in notes), file=sys.stderr)
     return 0 if messages.problem is None else _say(f"{path}: {messages.problem}")
+
+
+def _sum_up(path: Path | str, ports: Mapping[str, int], console: Console, *, as_json: bool) -> int:
+    # Columns bring numpy with them, which lines do not need.
+    from captures.stats import summarise
+    from labs.summary import show_summary
+
+    summary = summarise(path, ports=ports)
+    if as_json:
+        print(json.dumps(summary.as_json(), ensure_ascii=False), flush=True)
+    else:
+        show_summary(console, summary)
+    return 0 if summary.problem is None else _say(f"{path}: {summary.problem}")
 
 
 def _say(text: str) -> int:
