@@ -56,11 +56,9 @@ class Quick(Packet):
             self.dissection_done(self)
 
     def take(self, fields: dict[str, Any], raw: bytes) -> None:
-        """These fields were read from those bytes. A list is kept twice, to know if it is changed."""
+        """These fields, none of them a list, were read from those bytes."""
         put = object.__setattr__
         put(self, "fields", fields)
         put(self, "raw_packet_cache", raw)
-        put(self, "raw_packet_cache_fields", {
-            name: value[:] for name, value in fields.items() if type(value) is list
-        })  # fmt: skip
+        put(self, "raw_packet_cache_fields", {})
         put(self, "explicit", 1)

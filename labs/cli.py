@@ -45,6 +45,7 @@ def main() -> None:
       wiretable decode               what was said in the newest run, message by message
       wiretable games                what there is: bots, knobs, seats
       wiretable explain hearts/3     the clause behind a check id
+      wiretable shell                Scapy with all five protocols loaded
     """
 
 

@@ -224,7 +224,7 @@ def blemishes(text: str) -> list[str]:
 def house_files() -> Iterator[Path]:
     """Every text file that belongs to the project: not what tools and runs leave behind."""
     tops = [path for path in ROOT.iterdir() if path.is_file() and not path.name.startswith(".coverage")]
-    folders = [ROOT / name for name in (".ci", "compose", *PACKAGES)]
+    folders = [ROOT / name for name in (".ci", "compose", "docs", *PACKAGES)]
     for path in [*tops, *(found for folder in folders for found in sorted(folder.rglob("*")))]:
         if path.is_file() and "__pycache__" not in path.parts:
             yield path

@@ -143,6 +143,8 @@ def test_values_are_what_the_codec_has_them_as() -> None:
     state: Any = TicTacToe(b"0X9XOXOXOXOX")
     assert (state.status, state.winner, state.count, state.board) == ("0", "X", 9, "XOXOXOXOX")
     assert "status    = '0' (rejected)" in state.show(dump=True)
+    state = TicTacToe(b"0XA         ")
+    assert state.count == "A", "what is no digit stays what it is"
 
 
 def segments(pieces: Sequence[tuple[bool, bytes]], *, end: bool = False) -> PacketList:
