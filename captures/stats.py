@@ -285,7 +285,7 @@ class _Ring:
             self._laps(self._open, last=True)
 
     def _find_homes(self, rows: _Rows) -> None:
-        """Where each seat sends from: by its name; else one by its first frame, the next by the link there."""
+        """Where each seat sends from: by its name; else one by its first frame, the next by its link."""
         for seat, name in enumerate(SEAT_NAMES):
             if self._home[seat] < 0 and name in self._ends.names:
                 self._home[seat] = self._ends.names.index(name)

@@ -225,6 +225,7 @@ ODD = {
     "UDP longer than IP": ip(FRAME, 24, b"\x00\x0f"),
     "UDP shorter than IP": ip(FRAME, 24, b"\x00\x0d"),
     "UDP shorter than its header": ip(FRAME, 24, b"\x00\x07"),
+    "UDP and IP shorter than UDP's header": ip(ip(FRAME, 2, b"\x00\x18"), 24, b"\x00\x04"),
     "UDP of no length": ip(FRAME, 24, b"\x00\x00"),
     "IP of no length": ip(FRAME, 2, b"\x00\x00"),
     "IP shorter than its header": ip(FRAME, 2, b"\x00\x13"),
@@ -295,6 +296,11 @@ def test_streams_of_tictactoe_whole_split_lost_and_repeated() -> None:
 def test_a_piece_may_end_anywhere(kinds: list[int], batch_bytes: int) -> None:
     frames = [(FRAME, wire.udp(CLIENT, SERVER, b"\xa0\x05"), ODD["VLAN"], ODD["ARP"])[kind] for kind in kinds]
     assert_same_as_messages(wire.pcap(enumerate(frames)), batch_bytes)
+
+
+def test_bytes_beyond_a_message_are_zero() -> None:
+    raw = udp_table([PLAY, PLAY[:3], PLAY * 4], A, B)["hearts"].raw
+    assert [row.tobytes() for row in raw] == [PLAY.ljust(18, b"\0"), PLAY[:3].ljust(18, b"\0"), PLAY * 3]
 
 
 def test_ports_may_be_named() -> None:
