@@ -145,7 +145,7 @@ def response_faults(response: Response, request: Request | None) -> list[tuple[s
 
 def accept_for(key: str) -> str:
     """The Sec-WebSocket-Accept that answers this Sec-WebSocket-Key (RFC 6455, 4.2.2)."""
-    digest = hashlib.sha1(key.strip().encode("latin-1", "replace") + GUID, usedforsecurity=False).digest()
+    digest = hashlib.sha1(key.encode("latin-1", "replace") + GUID, usedforsecurity=False).digest()
     return base64.b64encode(digest).decode()
 
 

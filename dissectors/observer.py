@@ -68,7 +68,7 @@ class Opcode(IntEnum):
 OPCODES: dict[int, str] = {opcode.value: opcode.name.lower() for opcode in Opcode}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Upgrade:
     """The request (`from_client`) or the response. `deflate` is what a response agreed on."""
 
@@ -83,7 +83,7 @@ class Upgrade:
     deflate: Deflate | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Frame:
     """One frame, as RFC 6455, 5.2 draws it. `payload` is unmasked, and empty where it was skipped."""
 
@@ -115,7 +115,7 @@ class Frame:
         return self.payload[2:].decode("utf-8", "replace") if self.opcode == Opcode.CLOSE else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Text:
     """A whole text message. `data` is its UTF-8."""
 
@@ -126,7 +126,7 @@ class Text:
     frames: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Binary:
     """A whole binary message."""
 
@@ -136,7 +136,7 @@ class Binary:
     frames: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Broken:
     """A clause was not kept. `check` names it by section; `ended`: nothing more of this side is read."""
 

@@ -6,12 +6,19 @@ import random
 import re
 import tracemalloc
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from websockets.exceptions import (
+    DuplicateParameter,
+    InvalidParameterName,
+    InvalidParameterValue,
+    NegotiationError,
+)
 from websockets.extensions.permessage_deflate import (
     ClientPerMessageDeflateFactory,
     PerMessageDeflate,
@@ -448,6 +455,70 @@ def test_a_message_whose_last_block_ends_the_stream_is_inflated_and_so_is_the_ne
     assert whole(listener.feed(True, frame(TEXT, after, rsv=4))) == ["one two three!"]
     example = bytes.fromhex("f348cdc9c9070000")
     assert whole(compressing().feed(True, frame(TEXT, example, rsv=4))) == ["Hello"]
+
+
+def test_behind_such_an_end_a_message_may_still_refer_to_what_came_before_it() -> None:
+    stream = zlib.compressobj(wbits=-15)
+    first = (stream.compress(b"four in a row") + stream.flush(zlib.Z_SYNC_FLUSH))[:-4]
+    second = stream.compress(b"yes") + stream.flush(zlib.Z_FINISH) + b"\0"
+    follower = zlib.compressobj(wbits=-15, zdict=b"four in a rowyes")
+    third = (follower.compress(b"four in a row") + follower.flush(zlib.Z_SYNC_FLUSH))[:-4]
+    said = b"".join(frame(TEXT, data, rsv=4) for data in (first, second, third))
+    assert whole(compressing().feed(True, said)) == ["four in a row", "yes", "four in a row"]
+
+
+def test_who_agreed_to_forget_may_not_refer_to_what_came_before() -> None:
+    offer = add(REQUEST, "Sec-WebSocket-Extensions: permessage-deflate")
+    answer = add(RESPONSE, "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover")
+    stream = zlib.compressobj(wbits=-15)
+    said = [(stream.compress(b"again" * 9) + stream.flush(zlib.Z_SYNC_FLUSH))[:-4] for _ in range(2)]
+    events = opened(offer, answer).feed(True, b"".join(frame(TEXT, data, rsv=4) for data in said))
+    assert whole(events) == ["again" * 9]
+    assert [event.check for event in events if isinstance(event, Broken)] == ["websocket/7692-7.2.2.inflate"]
+
+
+answers = st.lists(
+    st.one_of(
+        st.sampled_from(["server_no_context_takeover", "client_no_context_takeover"]).map(
+            lambda name: (name, None)
+        ),
+        st.tuples(
+            st.sampled_from(["server_max_window_bits", "client_max_window_bits"]),
+            st.sampled_from(["7", "8", "9", "12", "15", "16", "", None]),
+        ),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.booleans(), st.booleans(), bits, st.one_of(bits, st.just(True)), answers)
+def test_any_answer_to_an_offer_comes_to_what_the_library_makes_of_it(
+    server: bool, client: bool, server_bits: int | None, client_bits: int | bool | None, answer: Any
+) -> None:
+    factory = ClientPerMessageDeflateFactory(
+        server_no_context_takeover=server,
+        client_no_context_takeover=client,
+        server_max_window_bits=server_bits,
+        client_max_window_bits=client_bits,
+    )
+    offer = deflate.Extension(deflate.NAME, tuple(factory.get_request_params()))
+    expected: deflate.Deflate | None = None
+    with suppress(NegotiationError, InvalidParameterName, InvalidParameterValue, DuplicateParameter):
+        made = factory.process_response_params(answer, [])
+        expected = deflate.Deflate(
+            made.remote_no_context_takeover,
+            made.local_no_context_takeover,
+            made.remote_max_window_bits,
+            made.local_max_window_bits,
+        )
+    found: deflate.Deflate | None = None
+    with suppress(deflate.BadExtension):
+        found = deflate.agreed([offer], deflate.Extension(deflate.NAME, tuple(answer)))
+    if found is not None and found.client_max_window_bits == 8:
+        assert expected is None  # the library cannot compress so; the text allows it
+    else:
+        assert found == expected
 
 
 def test_a_bomb_is_let_go_of_at_its_limit() -> None:
