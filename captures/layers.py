@@ -76,9 +76,12 @@ def dissect(link_type: int, data: bytes) -> Packet | Unread:
         if len(data) < at:
             return Unread.CUT
         (kind,) = _U16.unpack_from(data, 12)
-        if kind < _ETH_TYPES_FROM and data[14:20] == _SNAP and len(data) >= 22:
-            (kind,) = _U16.unpack_from(data, 20)
-            at = 22
+        if kind < _ETH_TYPES_FROM:
+            if len(data) < 22:
+                return Unread.CUT
+            if data[14:20] == _SNAP:
+                (kind,) = _U16.unpack_from(data, 20)
+                at = 22
     elif link_type in LINKS_RAW:
         at = 0
         kind = {4: _ETH_IP4, 6: _ETH_IP6}.get(data[0] >> 4, 0) if data else 0

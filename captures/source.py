@@ -128,6 +128,8 @@ class Source:
         else:
             if self._zipped is not None and self._zipped.problem:
                 self.problem = self._sentence("")
+        finally:
+            self.close()
 
     def _start(self) -> None:
         try:
