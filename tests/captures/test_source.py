@@ -159,11 +159,10 @@ def test_a_gzip_that_is_cut_or_damaged_says_so_and_gives_what_came_before() -> N
     assert 100 < len(found) < 2000
     assert problem is not None
     assert "compressed file ends too early" in problem
-    damaged = bytearray(zipped)
-    damaged[600_000:600_004] = b"\xff\xff\xff\xff"
-    found, problem = records(bytes(damaged))
+    found, problem = records(zipped[:-8] + bytes(8))  # its checksum
+    assert len(found) == 2000
     assert problem is not None
-    assert "damaged" in problem
+    assert "compressed file is damaged" in problem
 
 
 @pytest.mark.parametrize(
