@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from scapy.supersocket import SuperSocket
 
-    from dissectors.streams import Event
+    from dissectors.streams import Endpoint, Event
 
 # Hold'em's messages are the longest: 1 MiB.
 PENDING_BYTES_MAX = 2 << 20
@@ -145,36 +145,37 @@ class GameSession(IPSession):
             return [packet]
         header = _header(packet)
         self._headers[self._frame] = header
-        found = self._read(self._reassembler.add(self._segment(header, payload)), layer)
+        found = self._read(self._reassembler.add(self._segment(header, payload)))
         if len(self._headers) > HEADERS_MAX:
             self._headers.popitem(last=False)
         return found if payload else [packet, *found]
 
     def finish(self) -> list[Packet]:
         """What is held behind holes, and that there are holes. `sniff` asks at the end of a file."""
-        return self._read(self._reassembler.finish(), None)
+        return self._read(self._reassembler.finish())
 
     def _segment(self, header: Packet, payload: bytes) -> Segment:
         tcp = header[TCP]
         ip = tcp.underlayer
-        src, dst = (ip.src, ip.dst) if isinstance(ip, IP | IPv6) else ("", "")
+        dst = ip.dst if isinstance(ip, IP | IPv6) else ""
         return Segment(
-            src, tcp.sport, dst, tcp.dport, tcp.seq, tcp.ack, int(tcp.flags), payload, self._frame,
+            *_source(header), dst, tcp.dport, tcp.seq, tcp.ack, int(tcp.flags), payload, self._frame,
             int(header.time * 1_000_000_000),
         )  # fmt: skip
 
-    def _read(self, events: list[Event], layer: type[Packet] | None) -> list[Packet]:
+    def _read(self, events: list[Event]) -> list[Packet]:
         found: list[Packet] = []
         for event in events:
+            header = self._headers.get(event.frame)
+            if header is None or _source(header) != _ends(event)[0]:
+                header = _made(event)
             stream = self._streams.get(event.connection)
             if stream is None:
-                if layer is None:
-                    continue  # nothing but a hole was ever seen of it
+                layer = header[TCP].guess_payload_class(b"")
                 began = event.connection
                 stream = _Stream(layer, (_Side(began.server_began), _Side(began.client_began)))
                 self._streams[event.connection] = stream
             side = stream.sides[event.from_client]
-            header = self._headers.get(event.frame)
             if isinstance(event, Data):
                 messages = list(_feed(stream, side, event.data, header))
             elif isinstance(event, Gap):
@@ -182,10 +183,8 @@ class GameSession(IPSession):
             else:
                 messages = list(_ended(stream, side, header))
             for message in messages:
-                if header is not None:
-                    message = header / message
-                message.time = event.time_ns / 1_000_000_000
-                found.append(message)
+                found.append(header / message)
+                found[-1].time = event.time_ns / 1_000_000_000
         for event in events:
             self._headers.pop(event.frame, None)
         return found
@@ -204,7 +203,24 @@ def _header(packet: Packet) -> Packet:
     return header
 
 
-def _feed(stream: _Stream, side: _Side, data: bytes, header: Packet | None) -> Iterator[Packet]:
+def _source(header: Packet) -> Endpoint:
+    ip = header[TCP].underlayer
+    return ip.src if isinstance(ip, IP | IPv6) else "", header[TCP].sport
+
+
+def _ends(event: Event) -> tuple[Endpoint, Endpoint]:
+    client, server = event.connection.client, event.connection.server
+    return (client, server) if event.from_client else (server, client)
+
+
+def _made(event: Event) -> Packet:
+    """Headers for what no segment of its direction tells: that its end is missing."""
+    (src, sport), (dst, dport) = _ends(event)
+    network = IPv6 if ":" in src else IP
+    return network(src=src or None, dst=dst or None) / TCP(sport=sport, dport=dport)
+
+
+def _feed(stream: _Stream, side: _Side, data: bytes, header: Packet) -> Iterator[Packet]:
     if side.skip:
         skipped, data = data[: side.skip], data[side.skip :]
         side.skip -= len(skipped)
@@ -225,7 +241,7 @@ def _feed(stream: _Stream, side: _Side, data: bytes, header: Packet | None) -> I
         side.synchronised = False
 
 
-def _whole(stream: _Stream, side: _Side, header: Packet | None) -> Iterator[Packet]:
+def _whole(stream: _Stream, side: _Side, header: Packet) -> Iterator[Packet]:
     while side.size and side.size >= side.metadata.get("tcp_min_len", 0):
         side.metadata.pop("tcp_min_len", None)
         side.metadata["original"] = header
@@ -258,7 +274,7 @@ def _lost(stream: _Stream, side: _Side, missing: int, from_client: bool) -> Iter
     side.skip = skip or 0
 
 
-def _ended(stream: _Stream, side: _Side, header: Packet | None) -> Iterator[Packet]:
+def _ended(stream: _Stream, side: _Side, header: Packet) -> Iterator[Packet]:
     if pending := side.joined():
         metadata = {**side.metadata, "original": header, "tcp_end": True}
         message = stream.layer.tcp_reassemble(pending, metadata, stream.session)
