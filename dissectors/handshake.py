@@ -154,3 +154,16 @@ def _is_key(key: str | None) -> bool:
         return key is not None and len(base64.b64decode(key, validate=True)) == 16
     except (binascii.Error, ValueError):
         return False
+
+
+_HEADS = (b"GET", b"HTTP", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"PATCH", b"TRACE", b"CONNECT")
+
+
+def begins_head(data: bytes | bytearray) -> bool:
+    """Whether these bytes begin a head, as far as they go, and not a frame.
+
+    A frame that began with one of these letters would be a fragment with RSV1 set, and of a control
+    or a reserved opcode.
+    """
+    start = bytes(data[:8])
+    return any(start.startswith(word) or word.startswith(start) for word in _HEADS)

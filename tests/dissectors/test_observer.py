@@ -25,21 +25,9 @@ from websockets.extensions.permessage_deflate import (
     ServerPerMessageDeflateFactory,
 )
 
-from dissectors import deflate, handshake, observer
-from dissectors.observer import (
-    EARLY_MAX,
-    FAULTS_MAX,
-    FRAME_MAX,
-    MESSAGE_MAX,
-    Binary,
-    Broken,
-    Event,
-    Frame,
-    Observer,
-    Text,
-    Upgrade,
-    unmask,
-)
+from dissectors import deflate, frames, handshake, observer
+from dissectors.frames import FRAME_MAX, Binary, Broken, Event, Frame, Text, Upgrade, unmask
+from dissectors.observer import EARLY_MAX, FAULTS_MAX, MESSAGE_MAX, Observer
 from tests.dissectors import wire
 from tests.dissectors.wire import KEY, REQUEST, RESPONSE, compressing, deflated, feed, frame, opened, whole
 from tests.dissectors.wire import with_header as add
@@ -339,11 +327,11 @@ def test_each_fault_is_said_with_its_clause_and_without_an_exception(check: str)
         found = [event for event in listener.feed(from_client, data) if isinstance(event, Broken)]
         assert check in [event.check for event in found], data[:80]
         assert all(event.from_client == from_client and event.text for event in found)
-        assert all(len(event.data) <= observer.DATA_MAX for event in found)
+        assert all(len(event.data) <= frames.DATA_MAX for event in found)
 
 
 def test_the_table_above_has_every_clause_of_the_code() -> None:
-    sources = [Path(module.__file__ or "").read_text() for module in (observer, handshake, deflate)]
+    sources = [Path(module.__file__ or "").read_text() for module in (observer, frames, handshake, deflate)]
     used = {found for source in sources for found in re.findall(r'"(websocket/[^"]+)"', source)}
     assert used == {*cases(), "websocket/5.1.gap", "websocket/7.1.1.cut"}
 

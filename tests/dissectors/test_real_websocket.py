@@ -26,7 +26,8 @@ from dissectors import (
     WebSocket,
     WebSocketMessage,
 )
-from dissectors.observer import Broken, Event, Frame, Observer, Text, Upgrade
+from dissectors.frames import Broken, Event, Frame, Text, Upgrade
+from dissectors.observer import Observer
 from nodes.connect4.messages import decode
 from tests.captures.shark import tshark
 from tests.dissectors.wire import whole

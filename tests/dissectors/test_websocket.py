@@ -24,7 +24,7 @@ from dissectors import (
     WebSocketClose,
     WebSocketMessage,
 )
-from dissectors.observer import Frame
+from dissectors.frames import Frame
 from dissectors.websocket import Packets
 from tests.dissectors.wire import REQUEST, RESPONSE, deflated, frame, opened
 from tests.dissectors.wire import with_header as add

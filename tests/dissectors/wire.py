@@ -14,12 +14,15 @@ from websockets.protocol import CLIENT, OPEN, SERVER, Protocol
 from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
-from dissectors.observer import Binary, Event, Observer, Text
+from dissectors.frames import Binary, Text
+from dissectors.observer import Observer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from websockets.extensions import ClientExtensionFactory, Extension, ServerExtensionFactory
+
+    from dissectors.frames import Event
 
 KEY = b"\x37\xfa\x21\x3d"
 
