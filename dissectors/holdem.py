@@ -167,8 +167,10 @@ class ExtraField(JsonField):
 
 
 def _entry(played: Any) -> str:
-    if isinstance(played, Record) and set(played) <= {"position", "action", "timestamp"} and len(played) > 1:
-        return f"{played.get('position')!r} {played.get('action')}".encode("ascii", "replace").decode()
+    if isinstance(played, Record) and set(played) <= {"position", "action", "timestamp"}:
+        action = played.get("action")
+        if isinstance(action, str) and action.isprintable():
+            return f"{played.get('position')!r} {action}"
     return repr(played)
 
 

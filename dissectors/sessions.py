@@ -252,8 +252,11 @@ def _whole(stream: _Stream, side: _Side, header: Packet) -> Iterator[Packet]:
         padding = message.getlayer(Padding)
         if padding is not None and padding.underlayer is not None:
             padding.underlayer.remove_payload()
-        side.keep(b"" if padding is None else padding.load)
+        rest = b"" if padding is None else padding.load
         yield message
+        if len(rest) >= side.size:  # a layer that takes nothing would be asked for ever
+            rest = b""
+        side.keep(rest)
 
 
 def _lost(stream: _Stream, side: _Side, missing: int, from_client: bool) -> Iterator[Packet]:

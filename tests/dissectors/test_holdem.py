@@ -376,6 +376,16 @@ def test_show_can_be_read() -> None:
     assert "player_card= A♠ A♦ | —" in shown(dissected(result))
 
 
+def test_show_writes_nothing_that_moves_a_terminal() -> None:
+    action = "\x1b[2J\ud800"
+    inside = {"position": 0, "action": action, "name": action}
+    for kind in KINDS:
+        body = {"info": kind, "players": [inside], "action_history": [[inside]], action: action}
+        text = shown(Holdem(frame(json.dumps({**inside, **body}).encode())))
+        assert "\x1b" not in text.replace("\x1b[0m", "")
+        text.encode("utf-8")
+
+
 @pytest.mark.parametrize(
     ("packet", "says"),
     [
