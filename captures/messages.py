@@ -38,6 +38,7 @@ __all__ = ["COMMENT", "CUT", "GAP", "MALFORMED", "Messages", "Seen", "read"]
 
 # A connection that has been silent while this many others spoke is forgotten.
 DIALOGUES_MAX = 4096
+FORGOTTEN_MAX = 65_536  # so that one which speaks again is known to be read from its middle on
 
 
 def read(where: Path | str | BinaryIO, *, ports: Mapping[str, int] | None = None) -> Messages:
@@ -132,8 +133,10 @@ class _Talk:
     client: str
     server: str
     link: str
-    whole: bool  # seen from its beginning on by this very object
+    whole: bool  # read from its beginning on by this very object
     ended: int = 0
+    frame: int = 0  # the last that mattered, and when
+    time_ns: int = 0
 
 
 class Streams:
@@ -150,7 +153,7 @@ class Streams:
         self._streams = streams
         self._reassembler = streams.Reassembler(directory.servers)
         self._talks: OrderedDict[int, _Talk] = OrderedDict()
-        self._newest = -1
+        self._forgotten: OrderedDict[int, None] = OrderedDict()
 
     def take(self, record: Record, packet: Packet) -> Iterator[Seen]:
         segment = self._streams.Segment(
@@ -164,6 +167,12 @@ class Streams:
         """What the end of the capture leaves unsaid."""
         for event in self._reassembler.finish():
             yield from self._event(event, None)
+        for talk in self._talks.values():
+            for from_client in (True, False):
+                for reading in talk.dialogue.end(from_client):
+                    src, dst = (talk.client, talk.server) if from_client else (talk.server, talk.client)
+                    yield _seen(talk.frame, talk.time_ns, talk.link, talk.game, src, dst, reading)
+        self._talks.clear()
 
     def _event(self, event: Event, link: str | None) -> Iterator[Seen]:
         connection, from_client = event.connection, event.from_client
@@ -172,6 +181,7 @@ class Streams:
             return
         if link is None:
             link = talk.link
+        talk.frame, talk.time_ns = event.frame, event.time_ns
         src, dst = (talk.client, talk.server) if from_client else (talk.server, talk.client)
         began = talk.whole and connection.began(from_client)
         if isinstance(event, self._streams.Data):
@@ -198,10 +208,12 @@ class Streams:
         if game is None:
             return None
         if len(self._talks) >= DIALOGUES_MAX:
-            self._talks.popitem(last=False)
+            self._forgotten[self._talks.popitem(last=False)[0]] = None
+            if len(self._forgotten) > FORGOTTEN_MAX:
+                self._forgotten.popitem(last=False)
         names = self._directory.name(client, cport), self._directory.name(server, sport)
-        talk = _Talk(self._kinds[game](*names), game, *names, link or "", connection.number > self._newest)
-        self._newest = max(self._newest, connection.number)
+        whole = connection.number not in self._forgotten
+        talk = _Talk(self._kinds[game](*names), game, *names, link or "", whole)
         self._talks[connection.number] = talk
         return talk
 

@@ -192,8 +192,8 @@ def test_numbers_and_texts_and_flags_are_never_confused() -> None:
 
 
 WORDS = [
-    "hearts.type", "hop", "kind", "PLAY_CARD", "==", "!=", "<", "and", "or", "not", "(", ")", "{", "}", ",", "in",
-    "contains", "matches", '"a+"', "3", "0x1f", "2.5", "hearts", "Q♠", "!", "&&", "||", '"', "\\",
+    "hearts.type", "hop", "kind", "PLAY_CARD", "==", "!=", "<", "and", "or", "not", "(", ")", "{", "}", ",",
+    "in", "contains", "matches", '"a+"', "3", "0x1f", "2.5", "hearts", "Q♠", "!", "&&", "||", '"', "\\",
 ]  # fmt: skip
 
 
