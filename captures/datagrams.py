@@ -73,7 +73,7 @@ class Ring:
         around = [begin]
         while len(around) <= SEATS and around[-1] in self._next:
             around.append(self._next[around[-1]])
-        if len(set(around)) != SEATS or len(around) != SEATS + 1 or around[-1] != begin or dst != begin:
+        if len(set(around)) != SEATS or around[SEATS - 1 :] != [src, begin]:
             return None
         self._places |= {end: (origin + step) % SEATS for step, end in enumerate(around[:-1])}
         return self._places[src]

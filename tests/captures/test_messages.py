@@ -95,6 +95,13 @@ def test_without_any_name_the_first_round_tells_who_is_who() -> None:
     assert [seen.hop for seen in found] == [None, None, None, 4, 1, 2, 3, 4]
 
 
+def test_a_stranger_on_the_ring_teaches_nothing() -> None:
+    way = around(hearts.GameStart())
+    stranger = ("", udp("10.0.0.77:47123", NODES[0], hearts.GameStart().encode()))
+    assert [seen.hop for seen in decoded([*way[:3], stranger])] == [None] * 4
+    assert [seen.hop for seen in decoded([*way[:3], stranger, way[3]])] == [None] * 4 + [4]
+
+
 def test_one_link_alone_tells_no_hops() -> None:
     sent = [hearts.GameStart(), hearts.TokenPass(1, seq=1), hearts.PlayCard(TWO_OF_CLUBS, origin=1)]
     found = decoded([("", udp(NODES[1], NODES[2], frame.encode())) for frame in sent for _ in range(2)])
