@@ -304,6 +304,22 @@ def test_a_number_that_is_equal_but_written_otherwise_is_a_change() -> None:
     packet = Holdem(frame(b'{"info":"connect","name":"a","room_number":2,"game_number":1}'))
     packet.game_number = True
     assert b'"game_number": true' in bytes(packet)
+    state = dissected(STATE)
+    state.players[0].position = False
+    assert b'{"position": false' in bytes(state)
+
+
+def test_a_length_that_is_given_stands() -> None:
+    packet = Holdem(length=5) / HoldemReady()
+    assert bytes(packet)[:4] == b"\x05\x00\x00\x00"
+    assert packet.check == "holdem/frame.len"
+
+
+def test_objects_that_are_given_become_records() -> None:
+    packet = HoldemState(players=({"name": "x"},))
+    assert packet.players[0].name == "x"
+    packet.action_history = [[{"action": "call"}]]
+    assert packet.action_history[0][0].action == "call"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
+from scapy.layers.skinny import Skinny
 from scapy.packet import Packet, Raw
 from scapy.sendrecv import sniff
 from scapy.sessions import TCPSession
@@ -23,7 +24,7 @@ from dissectors import sessions
 from dissectors.hearts import Hearts
 from dissectors.holdem import Holdem, HoldemFragment, HoldemMessage
 from dissectors.sessions import GameSession, StreamGap, Unread
-from dissectors.tictactoe import ShortTicTacToe, TicTacToe
+from dissectors.tictactoe import ShortTicTacToe, TicTacToe, TicTacToeMove, TicTacToeState
 from nodes.holdem.messages import Ready
 from nodes.holdem.transport import Frames, frame
 from nodes.tictactoe.transport import Chunks
@@ -272,6 +273,7 @@ def connection(*segments: bytes, begin: int = 1000, port: int = 2333) -> list[Pa
 
 
 READY = frame(Ready().encode())
+MOVE = b"   5        "
 
 
 def test_several_messages_in_a_segment_are_a_packet_each() -> None:
@@ -305,6 +307,36 @@ def test_a_gap_within_a_known_length_does_not_cost_the_next_message() -> None:
     assert "unread: 10 bytes, the beginning of a message" in told[0].summary()
 
 
+def test_two_gaps_in_a_message_do_not_cost_the_next_either() -> None:
+    packets = connection(READY[:8], READY[8:12], READY[12:16], READY[16:20], READY[20:] + READY)
+    del packets[4], packets[2]
+    found = [packet[TCP].payload for packet in sniff(offline=packets, session=GameSession)]
+    told = [type(one) for one in found if one]
+    assert told == [Unread, StreamGap, Unread, StreamGap, Unread, Holdem]
+
+
+def test_a_gap_over_the_end_of_a_cut_message_is_counted_from_there() -> None:
+    text = MOVE * 4
+    packets = connection(text[:5], text[5:8], text[8:10], text[10:24], text[24:], port=6666)
+    del packets[4], packets[2]
+    found = [packet[TCP].payload for packet in sniff(offline=packets, session=GameSession)]
+    assert [one.choice for one in found if isinstance(one, TicTacToeMove)] == ["5", "5"]
+    assert sum(one.missing for one in found if isinstance(one, StreamGap)) == 17
+
+
+def test_the_packet_below_tells_who_speaks() -> None:
+    head = Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=6666, dport=50_000, seq=9, flags="PA")
+    packet = Ether(bytes(head / Raw(MOVE)))
+    (found,) = sniff(offline=[packet], session=GameSession)
+    assert found[TicTacToeState].check == "tictactoe/state.0"
+
+
+def test_a_capture_that_begins_within_a_message_does_not_read_its_rest() -> None:
+    packets = connection(READY[7:], READY)[1:]
+    found = [packet[TCP].payload for packet in sniff(offline=packets, session=GameSession)]
+    assert [type(one) for one in found if one] == [Unread, Holdem]
+
+
 def test_a_first_segment_that_is_lost_is_told_at_the_end() -> None:
     packets = connection(READY, READY)[:-1]
     del packets[1]
@@ -329,8 +361,10 @@ def test_too_long_a_message_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -
 def test_other_packets_pass_as_they_are() -> None:
     hearts = Ether() / IP() / UDP(sport=47123, dport=47123) / Hearts()
     web = Ether() / IP() / TCP(sport=40_000, dport=45_999) / Raw(b"abc")
-    bare = [Ether(bytes(packet)) for packet in (hearts, web)]
+    phone = Ether() / IP() / TCP(sport=2000, dport=2000) / Skinny()
+    bare = [Ether(bytes(packet)) for packet in (hearts, web, phone)]
     found = list(sniff(offline=bare, session=GameSession))
+    assert Skinny in found[2]
     assert Hearts in found[0]
     assert found[1][Raw].load == b"abc"
 
