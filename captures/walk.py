@@ -7,9 +7,8 @@ The file is read piece by piece into one buffer, so memory does not grow with it
 file is read as a plain one is. Finding the records is a loop of Python, for each begins where the last ends;
 all else is done for a whole batch at once. What is refused, and in which words, is as `Source` has it.
 
-Of a batch's time the loop takes half. Guessing where records begin, to follow many rows of them at once, took
-longer than the loop saves. Filling the buffer takes a fiftieth, so a memory map would save no more than that,
-would not do for a pipe, and the kernel would count the whole file as ours.
+Of the time that columns take, the loop is half, and filling the buffer a fiftieth: so a memory map could save
+no more than that, would not do for a pipe, and the kernel would count the whole file as ours.
 """
 
 from __future__ import annotations
