@@ -23,7 +23,7 @@ Keys the text does not know are in `extra`. Objects inside are Records, whose ke
 
     >>> frame = Holdem()/HoldemAction(action="r300")
     >>> bytes(frame)
-    b'!\x00\x00\x00{"action": "r300", "info": "action"}'
+    b'$\x00\x00\x00{"action": "r300", "info": "action"}'
     >>> frame[HoldemState].players[0].name
 
 What was read is built as it was read until a field is changed; then `del frame.length`, or the old
