@@ -20,8 +20,8 @@ with -1. Fields are made from the kept bytes when they are asked for.
 Hearts and Briscola over plain Ethernet, Linux cooked, raw or loopback and IPv4 are decoded a batch at a time.
 Frames that are not so plain (VLAN, options, IPv6, odd lengths) go through `captures.layers` one by one, and
 tic-tac-toe through `captures.messages`, which puts its streams together; only its bytes are judged by the
-column. Nothing is left out, but those are slow: about 4 million frames a second where frames are plain, 200,000
-where they go through `layers`, 90,000 of tic-tac-toe, also where each segment is whole messages.
+column. Nothing is left out, but those are slow: about 4 million frames a second where frames are plain,
+200,000 where they go through `layers`, 90,000 of tic-tac-toe, also where each segment is whole messages.
 Hold'em and Connect Four are not of a fixed format: read those with `messages`.
 
 Why numpy and not Arrow: what there is to do is arithmetic on bytes in place, which numpy has and Arrow has
