@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -240,7 +241,11 @@ def test_a_summary_is_made_as_tables_and_as_json() -> None:
 
 def start(*arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
     line = [sys.executable, "-m", "labs", "decode", *arguments]
-    return subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **streams)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    environment["PYTHONUTF8"] = "1"
+    return subprocess.Popen(
+        line, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **streams
+    )
 
 
 def test_a_reader_that_has_seen_enough_ends_it_in_silence() -> None:
@@ -255,13 +260,17 @@ def test_a_reader_that_has_seen_enough_ends_it_in_silence() -> None:
 
 
 def test_a_live_pipe_is_explained_line_by_line_and_ctrl_c_ends_it_in_silence() -> None:
-    child = start("-", stdin=subprocess.PIPE, env={**os.environ, "PYTHONUTF8": "1"})
+    child = start("-", stdin=subprocess.PIPE)
     assert child.stdin is not None
     assert child.stdout is not None
     with open(FOLDER / "briscola.pcapng", "rb") as stream:
         child.stdin.write(stream.read(2000))
     child.stdin.flush()
-    assert "looks for a game" in child.stdout.readline().decode()
+    hangs = threading.Timer(60, child.kill)
+    hangs.start()
+    line = child.stdout.readline().decode()
+    hangs.cancel()
+    assert "looks for a game" in line
     child.send_signal(signal.SIGINT)
     _, complaint = child.communicate(timeout=60)
     assert child.returncode == 130

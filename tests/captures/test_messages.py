@@ -196,6 +196,22 @@ def test_the_run_beside_a_capture_names_nodes_and_ports(tmp_path: Path) -> None:
         assert list(read(path)) == []
 
 
+def test_clients_that_share_an_address_keep_it_for_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "capture.pcapng"
+    path.write_bytes(
+        capture([("", udp("127.0.0.1:50000", "127.0.0.1:6000", briscola.Search(1).encode()))]).getvalue()
+    )
+    seats = [("server", "127.0.0.1:6000"), ("p1", "127.0.0.1"), ("p2", "127.0.0.1")]
+    run = {
+        "game": "briscola",
+        "capture": {"file": path.name},
+        "seats": [{"name": name, "address": address} for name, address in seats],
+    }
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    (seen,) = read(path)
+    assert (seen.src, seen.dst) == ("127.0.0.1:50000", "server")
+
+
 def test_what_the_codec_refuses_is_shown_with_its_check_and_bytes() -> None:
     (seen,) = decoded([("", udp(NODES[0], NODES[1], b"\x06\x01"))], NAMED)
     assert (seen.kind, seen.check, seen.data) == ("malformed", "hearts/3.header", b"\x06\x01")

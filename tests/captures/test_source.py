@@ -41,10 +41,10 @@ def pcap(
     return out
 
 
-def pcapng(order: str = "<", comments: tuple[str, ...] = ()) -> bytes:
+def pcapng(order: str = "<", comments: tuple[str, ...] = (), link: str = "m0→m1") -> bytes:
     stream = io.BytesIO()
     writer = Writer(stream, Section(), order)  # type: ignore[arg-type] # < or >
-    number = writer.interface(Interface("m0→m1"))
+    number = writer.interface(Interface(link))
     writer.names({"127.0.0.1": "m0"})
     for time_ns, data in FRAMES:
         writer.packet(number, time_ns, data, comments=comments, original_length=len(data) + 5)
@@ -111,9 +111,10 @@ def test_a_simple_packet_that_is_too_short_is_damage(body: bytes) -> None:
 
 
 def test_a_new_section_counts_its_interfaces_anew() -> None:
-    found, problem = records(pcapng("<") + pcapng(">"))
+    found, problem = records(pcapng("<") + pcapng(">", link="m1→m2"))
     assert problem is None
     assert [record.number for record in found] == list(range(1, 7))
+    assert [record.link for record in found] == ["m0→m1"] * 3 + ["m1→m2"] * 3
 
 
 @pytest.mark.parametrize("plain", [pcap(), pcapng()], ids=["pcap", "pcapng"])
