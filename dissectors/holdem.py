@@ -24,7 +24,8 @@ Keys the text does not know are in `extra`. Objects inside are Records, whose ke
     >>> frame = Holdem()/HoldemAction(action="r300")
     >>> bytes(frame)
     b'$\x00\x00\x00{"action": "r300", "info": "action"}'
-    >>> frame[HoldemState].players[0].name
+    >>> HoldemState(players=[{"name": "p0"}]).players[0].name
+    'p0'
 
 What was read is built as it was read until a field is changed; then `del frame.length`, or the old
 length stands. Bytes that are no JSON object are HoldemBroken, with the check they fail and why; a
