@@ -31,9 +31,11 @@ from captures.blocks import (
     MAGIC,
     MICROSECONDS,
     NAMES,
+    OBSOLETE_PACKET,
     OS,
     PACKET,
     SECTION,
+    SIMPLE_PACKET,
     STATISTICS,
     TSRESOL_BINARY,
     Block,
@@ -93,43 +95,55 @@ def load(path: Path) -> Capture:
 def read_blocks(stream: BinaryIO) -> Iterator[Block]:
     """Yield the blocks of a stream, one at a time; raise CaptureError where it stops making sense."""
     offset = 0
-    section: _SectionReader | None = None
-    while head := _read(stream, 8):
-        if section is None:
-            _refuse_foreign(head)
-        if len(head) < 8:
-            raise _cut(offset)
-        if head[:4] == _SECTION_BYTES:
-            magic = _read(stream, 4)
-            if len(magic) < 4:
-                raise _cut(offset)
-            section = _SectionReader(_order(magic, offset), offset)
-            done = head + magic
-        else:
-            assert section is not None  # _refuse_foreign saw to it
-            done = head
-        section.offset = offset
-        kind, length = section.unpack("II", head)
-        if length % 4 or not len(done) + 4 <= length <= BLOCK_MAX:
-            raise Damaged(f"the block at byte {offset} says it is {length} bytes long", offset)
-        rest = _read(stream, length - len(done))
-        if len(rest) < length - len(done):
-            raise _cut(offset)
-        if section.unpack("I", rest[-4:])[0] != length:
-            raise Damaged(f"the block at byte {offset} gives two different lengths", offset)
-        yield section.block(kind, rest[:-4])
+    section: SectionReader | None = None
+    while found := read_block(stream, section, offset):
+        section, block, length = found
+        yield block
         offset += length
     if section is None:
         raise Truncated("the file is empty", 0)
 
 
-class _SectionReader:
+def read_block(
+    stream: BinaryIO, section: SectionReader | None, offset: int
+) -> tuple[SectionReader, Block, int] | None:
+    """The next block with its section and its length; None at the end. It stands at byte `offset`."""
+    head = _read(stream, 8)
+    if not head:
+        return None
+    if section is None:
+        _refuse_foreign(head)
+    if len(head) < 8:
+        raise _cut(offset)
+    if head[:4] == _SECTION_BYTES:
+        magic = _read(stream, 4)
+        if len(magic) < 4:
+            raise _cut(offset)
+        section = SectionReader(_order(magic, offset), offset)
+        done = head + magic
+    else:
+        assert section is not None  # _refuse_foreign saw to it
+        done = head
+    section.offset = offset
+    kind, length = section.unpack("II", head)
+    if length % 4 or not len(done) + 4 <= length <= BLOCK_MAX:
+        raise Damaged(f"the block at byte {offset} says it is {length} bytes long", offset)
+    rest = _read(stream, length - len(done))
+    if len(rest) < length - len(done):
+        raise _cut(offset)
+    if section.unpack("I", rest[-4:])[0] != length:
+        raise Damaged(f"the block at byte {offset} gives two different lengths", offset)
+    return section, section.block(kind, rest[:-4]), length
+
+
+class SectionReader:
     """Decodes the bodies of one section: its byte order and its interfaces' clocks."""
 
     def __init__(self, order: ByteOrder, offset: int) -> None:
         self.order = order
         self.offset = offset
         self.clocks: list[tuple[int, int]] = []  # if_tsresol and if_tsoffset of each interface
+        self.snaplen = 0  # the first interface's: a Simple Packet Block names neither
 
     def unpack(self, layout: str, data: bytes) -> tuple[int, ...]:
         """Read numbers from the start of `data`."""
@@ -158,6 +172,8 @@ class _SectionReader:
         if len(self.clocks) >= INTERFACES_MAX:
             raise self.damaged(f"is one interface too many: {INTERFACES_MAX} at most")
         link_type, _reserved, snaplen = self.unpack("HHI", body)
+        if not self.clocks:
+            self.snaplen = snaplen
         options = self.options(body[8:])
         resolution = self.number(options, IF_TSRESOL, "B")
         shift = self.number(options, IF_TSOFFSET, "q")
@@ -171,7 +187,26 @@ class _SectionReader:
         )
 
     def packet(self, body: bytes) -> Packet:
-        interface, high, low, size, original_length = self.unpack("5I", body)
+        return self.enhanced(body, *self.unpack("5I", body))
+
+    def obsolete_packet(self, body: bytes) -> Packet:
+        """As of old: 16 bits for the interface, then 16 for how many frames were dropped."""
+        interface, _dropped, high, low, size, original_length = self.unpack("HH4I", body)
+        return self.enhanced(body, interface, high, low, size, original_length)
+
+    def simple_packet(self, body: bytes) -> Packet:
+        """A frame of the first interface and nothing else, not even when."""
+        (original_length,) = self.unpack("I", body)
+        if not self.clocks:
+            raise self.damaged("belongs to interface 0, which was never described")
+        size = min(original_length, self.snaplen or original_length)
+        if 4 + size > len(body):
+            raise self.damaged("holds less than the frame it announces")
+        return Packet(0, 0, body[4 : 4 + size], original_length)
+
+    def enhanced(
+        self, body: bytes, interface: int, high: int, low: int, size: int, original_length: int
+    ) -> Packet:
         if 20 + size > len(body):
             raise self.damaged("holds less than the frame it announces")
         options = self.options(body[20 + size + -size % 4 :])
@@ -256,12 +291,14 @@ class _SectionReader:
         return time_ns + offset_s * 1_000_000_000
 
 
-_BODIES: dict[int, Callable[[_SectionReader, bytes], Block]] = {
-    SECTION: _SectionReader.section,
-    INTERFACE: _SectionReader.interface,
-    NAMES: _SectionReader.names,
-    STATISTICS: _SectionReader.statistics,
-    PACKET: _SectionReader.packet,
+_BODIES: dict[int, Callable[[SectionReader, bytes], Block]] = {
+    SECTION: SectionReader.section,
+    INTERFACE: SectionReader.interface,
+    NAMES: SectionReader.names,
+    STATISTICS: SectionReader.statistics,
+    PACKET: SectionReader.packet,
+    OBSOLETE_PACKET: SectionReader.obsolete_packet,
+    SIMPLE_PACKET: SectionReader.simple_packet,
 }
 
 

@@ -42,8 +42,10 @@ def main() -> None:
     Start here:
       wiretable run hearts           four machines play a game over real UDP
       wiretable play connect4        take a seat yourself
+      wiretable decode               what was said in the newest run, message by message
       wiretable games                what there is: bots, knobs, seats
       wiretable explain hearts/3     the clause behind a check id
+      wiretable shell                Scapy with all five protocols loaded
     """
 
 
@@ -214,6 +216,67 @@ def explain(check: str | None, as_json: bool) -> None:
         console.print(f"[bold]{identity}[/bold]", highlight=False)
         console.print(Padding(Text(f"« {clause['clause']} »", "italic"), (0, 0, 0, 2), expand=False))
         console.print(Padding(Text(clause["means"]), (0, 0, 0, 2), expand=False))
+
+
+@main.command()
+@click.argument("where", metavar="[FILE]", required=False)
+@click.option("--filter", "expression", metavar="EXPR", help="Only messages that fit, as below.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json", "csv"]),
+    default="text",
+    show_default=True,
+    help="For people, one JSON object a line, or a table.",
+)
+@click.option(
+    "--port",
+    "ports",
+    multiple=True,
+    metavar="GAME=PORT",
+    help="Where a game is played, if not on its own port.",
+)
+@click.option("--stats", is_flag=True, help="Sum the capture up instead: counts, hop times, repeats.")
+@click.option("--fields", is_flag=True, help="List every name a filter may use.")
+@click.option("--color", "colour", type=click.Choice(list(COLOURS)), default="auto", show_default=True)
+def decode(
+    where: str | None,
+    expression: str | None,
+    style: Literal["text", "json", "csv"],
+    ports: tuple[str, ...],
+    stats: bool,
+    fields: bool,
+    colour: str,
+) -> None:
+    """Explain every message of a capture, one a line.
+
+    FILE is a pcap or pcapng, gzip or not, `-` for standard input, or the folder of a run; without it, the
+    newest run in runs/.
+
+    \b
+    Examples:
+      wiretable decode runs/latest --filter 'hop == 1'
+      wiretable decode game.pcap.gz --filter 'hearts.type == PLAY_CARD and hearts.origin == m2'
+      wiretable decode --filter 'hearts.cards == Q♠ or check' --format json
+      tcpdump -i lo -U -w - udp | wiretable decode - --port hearts=40001
+
+    A filter compares (== != < <= > >=), asks `in {…}`, `contains`, `matches "…"`, and joins by and, or, not.
+    `--fields` lists its names. Values go by number or by name.
+
+    Exit code: 0; 1 the file could not be read, or not to its end; 2 wrong command line; 130 Ctrl-C.
+    """
+    from labs.decode import command
+
+    console = _console(colour)
+    sys.exit(command(where, expression, style, ports, stats=stats, fields=fields, console=console))
+
+
+@main.command()
+def shell() -> None:
+    """Open Scapy with all five protocols loaded. Lines may also come from a pipe."""
+    from labs.shell import interact
+
+    interact()
 
 
 @main.command()

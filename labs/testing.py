@@ -74,8 +74,10 @@ def run_tests(pytest_args: tuple[str, ...], *, quick: bool = False, full: bool =
     """Run every gate and return the exit code.
 
     With `pytest_args` only pytest runs, with them. `quick` leaves out coverage and the other Pythons;
-    `full` runs on the other Pythons also the tests marked `once`.
+    `full` runs on the other Pythons also the tests marked `once`, and the long runs at their full length.
     """
+    if full:
+        os.environ["WIRETABLE_FULL"] = "1"  # read by tests/tools.py
     console = Console(highlight=False)
     run = _Run(console)
     run.stage("test requirements", install_requirements)

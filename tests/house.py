@@ -19,12 +19,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("captures", "dissectors", "labs", "nodes", "tests")
 
 CORE_PARTS = ("checks", "dialect", "messages", "transport", "rules", "roles")
-GAME_FILES = {"__init__.py", *(f"{part}.py" for part in (*CORE_PARTS, "fields", "bots", "human", "game"))}
+GAME_FILES = {
+    "__init__.py",
+    *(f"{part}.py" for part in (*CORE_PARTS, "fields", "meaning", "bots", "human", "game")),
+}
 # Long roles stand in a file each, and roles.py holds what both share.
 ROLE_PARTS = ("server", "client")
-GAME_TESTS = {f"test_{part}.py" for part in ("messages", "transport", "rules", "roles", "bots", "human")} | {
-    "__init__.py"
-}
+GAME_TESTS = {
+    f"test_{part}.py" for part in ("messages", "transport", "rules", "roles", "meaning", "bots", "human")
+} | {"__init__.py"}
 
 # What a core may import from outside. All of it computes; none of it looks at the world.
 CORE_LIBRARIES = {
@@ -136,7 +139,7 @@ def core_calls(source: str) -> list[str]:
 
 
 def layering(source: str, module: str) -> list[str]:
-    """nodes ← captures ← labs, and dissectors know only the games' bytes."""
+    """nodes ← captures ← labs, and dissectors know only the games' bytes, their fields and meanings."""
     package = module.rpartition(".")[0] or module
     layer = module.partition(".")[0]
     complaints = []
@@ -144,7 +147,7 @@ def layering(source: str, module: str) -> list[str]:
         top = found.module.partition(".")[0]
         if top not in PACKAGES:
             continue
-        bytes_only = re.fullmatch(r"nodes\.\w+\.messages", found.module)
+        bytes_only = re.fullmatch(r"nodes\.(core|\w+\.(messages|transport|fields|meaning))", found.module)
         if top not in LAYERS[layer] or (layer == "dissectors" and top == "nodes" and not bytes_only):
             complaints.append(f"line {found.line}: {layer} imports {found.module}")
     return complaints
@@ -221,7 +224,7 @@ def blemishes(text: str) -> list[str]:
 def house_files() -> Iterator[Path]:
     """Every text file that belongs to the project: not what tools and runs leave behind."""
     tops = [path for path in ROOT.iterdir() if path.is_file() and not path.name.startswith(".coverage")]
-    folders = [ROOT / name for name in (".ci", "compose", *PACKAGES)]
+    folders = [ROOT / name for name in (".ci", "compose", "docs", *PACKAGES)]
     for path in [*tops, *(found for folder in folders for found in sorted(folder.rglob("*")))]:
         if path.is_file() and "__pycache__" not in path.parts:
             yield path

@@ -164,7 +164,7 @@ def test_a_core_may_compute() -> None:
         ("from captures import pcapng", "dissectors.hearts"),
         ("from nodes.hearts.rules import Card", "dissectors.hearts"),
         ("from nodes.hearts import roles", "dissectors.hearts"),
-        ("from nodes.core import Check", "dissectors.hearts"),
+        ("from nodes.game import Game", "dissectors.hearts"),
         ("def f():\n    from labs import cli", "nodes.shell"),
     ],
 )
@@ -178,6 +178,9 @@ def test_an_import_against_the_direction_is_caught(bad: str, module: str) -> Non
         ("from nodes.game import load", "captures.record"),
         ("from nodes.hearts import messages", "dissectors.hearts"),
         ("from nodes.hearts.messages import PlayCard", "dissectors.hearts"),
+        ("from nodes.hearts.fields import FIELDS", "dissectors.hearts"),
+        ("from nodes.core import RemoteProtocolError", "dissectors.hearts"),
+        ("from nodes.holdem.transport import parse", "dissectors.holdem"),
         ("import captures.pcapng\nimport socket", "labs.cli"),
     ],
 )

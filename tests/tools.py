@@ -26,6 +26,11 @@ def require_root() -> None:
         missing("this test needs root", "sudo ./wiretable test")
 
 
+def how_many(few: int, many: int) -> int:
+    """How often to try: `many` in the full run (`./wiretable test --full`), else a fixed `few`."""
+    return many if os.environ.get("WIRETABLE_FULL") == "1" else few
+
+
 def missing(reason: str, remedy: str) -> NoReturn:
     """Skip the test, or fail it under CI, where everything must be there."""
     text = f"{reason}; to have it: {remedy}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-ROWS = ("ring_hop", "websocket_server", "hearts_in_memory")
+ROWS = ("ring_hop", "websocket_server", "hearts_in_memory", "scapy_layers", "columns")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@
        7 ERR     info = code
 
 "`y` sono i 7 bit sono riservati per informazioni ed eventuali estensioni del protocollo": where a
-word has no use for info, it is sent as 0 and not looked at.
+word has no use for info, it is sent as 0 and not looked at (though kept, for whoever reads a capture).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -140,9 +140,10 @@ class Init(Word):
 @dataclass(frozen=True, slots=True)
 class _CardWord(Word):
     card: Card
+    info: int = field(default=0, compare=False)  # not looked at, so two words may differ in it
 
     def _bits(self) -> tuple[int, int]:
-        return card_id(self.card), 0
+        return card_id(self.card), self.info
 
     def _values(self) -> dict[str, Json]:
         return {"suit": self.card.suit, "number": self.card.number}
@@ -233,16 +234,16 @@ def _init(card: int, info: int) -> Word:
     return Init(card >> 4, card & 0xF, bool(info >> 6), info & ID_MAX)
 
 
-def _give(card: int, _info: int) -> Word:
-    return GiveCard(_card(Op.GIV_C, card))
+def _give(card: int, info: int) -> Word:
+    return GiveCard(_card(Op.GIV_C, card), info)
 
 
-def _enemy(card: int, _info: int) -> Word:
-    return EnemyCard(_card(Op.ENM_C, card))
+def _enemy(card: int, info: int) -> Word:
+    return EnemyCard(_card(Op.ENM_C, card), info)
 
 
-def _use(card: int, _info: int) -> Word:
-    return UseCard(_card(Op.USE_C, card))
+def _use(card: int, info: int) -> Word:
+    return UseCard(_card(Op.USE_C, card), info)
 
 
 def _end(card: int, info: int) -> Word:

@@ -220,7 +220,7 @@ TYPES: tuple[type[Frame], ...] = (
 NAMES = {cls.TYPE: cls.NAME for cls in TYPES}
 
 # Bytes of payload by type; START_PHASE has one or two.
-_SIZES: dict[int, tuple[int, ...]] = {
+SIZES: dict[int, tuple[int, ...]] = {
     TokenPass.TYPE: (1,),
     GameStart.TYPE: (0,),
     DealHand.TYPE: (HAND_SIZE,),
@@ -242,13 +242,13 @@ def decode(data: bytes) -> Frame:
         raise RemoteProtocolError(
             "hearts/3.len", f"len says {size} bytes of payload, there are {len(data) - HEADER_SIZE}"
         )
-    if kind not in _SIZES:
+    if kind not in SIZES:
         raise RemoteProtocolError("hearts/4.type", f"there is no type 0x{kind:02x}")
     if origin >= SEATS:
         raise RemoteProtocolError("hearts/3.origin", f"there is no machine {origin} to have sent this")
     if dest not in _DESTS:
         raise RemoteProtocolError("hearts/3.dest", f"there is no machine {dest} to send this to")
-    if size not in _SIZES[kind]:
+    if size not in SIZES[kind]:
         raise RemoteProtocolError("hearts/4.payload", f"{NAMES[kind]} does not have {size} bytes of payload")
     return _PARSERS[kind](data, dest, origin, seq)
 

@@ -19,11 +19,25 @@ LENGTH_MIN = 2  # the shortest JSON object is {}
 LENGTH_MAX = 1 << 20
 SHOWN_MAX = 40
 NUMBER_SHOWN_MAX = 10**12
+# An entry of action_history lies four deep. Without a limit of ours Python's own would judge, which differs
+# from place to place; and whoever copies, compares or prints what was read has one as well.
+NESTING_MAX = 64
 
 
 def frame(body: bytes) -> bytes:
     """A body with its length in front."""
     return len(body).to_bytes(PREFIX, "little", signed=True) + body
+
+
+def length_of(prefix: bytes | bytearray) -> int:
+    """What the four bytes say."""
+    length = int.from_bytes(prefix, "little", signed=True)
+    if not LENGTH_MIN <= length <= LENGTH_MAX:
+        raise RemoteProtocolError(
+            "holdem/frame.len",
+            f"a packet length of {length} is not between {LENGTH_MIN} and {LENGTH_MAX}",
+        )
+    return length
 
 
 class Frames:
@@ -47,12 +61,7 @@ class Frames:
         begin = self._start + PREFIX
         if len(self._buffer) < begin:
             return None
-        length = int.from_bytes(self._buffer[self._start : begin], "little", signed=True)
-        if not LENGTH_MIN <= length <= LENGTH_MAX:
-            raise RemoteProtocolError(
-                "holdem/frame.len",
-                f"a packet length of {length} is not between {LENGTH_MIN} and {LENGTH_MAX}",
-            )
+        length = length_of(self._buffer[self._start : begin])
         if len(self._buffer) < begin + length:
             return None
         self._start = begin + length
@@ -87,7 +96,21 @@ def parse(body: bytes) -> dict[str, Any]:
         refuse("holdem/frame.json", f"the packet is not JSON: {str(error)[:80]}")
     if not isinstance(value, dict):
         refuse("holdem/frame.json", "the packet is JSON, but not an object")
+    if text.count("[") + text.count("{") > NESTING_MAX and _is_deep(value):
+        refuse("holdem/frame.json", "the JSON is nested too deeply")
     return value
+
+
+def _is_deep(value: object) -> bool:
+    level: list[Any] = [value]
+    for _ in range(NESTING_MAX):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from nodes.holdem.messages import (
     symbol,
     timestamp,
 )
+from nodes.holdem.transport import NESTING_MAX
 
 ORDER = settings(deadline=None, max_examples=100)
 
@@ -351,6 +352,16 @@ def test_a_body_that_is_no_json_object_is_refused(check: str, body: bytes) -> No
 def test_a_deep_object_in_a_field_nobody_reads_does_no_harm() -> None:
     deep = b'{"info":"ready","status":"start","x":' + b"[" * 50 + b"]" * 50 + b"}"
     assert decode(deep) == Ready("start")
+
+
+def test_what_is_nested_deeper_than_the_limit_is_refused_and_no_less() -> None:
+    def nested(depth: int) -> bytes:
+        pairs = depth - 1
+        return b'{"info":"ready","status":"start","x":' + b"[" * pairs + b"]" * pairs + b"}"
+
+    assert decode(nested(NESTING_MAX)) == Ready("start")
+    assert refusal(nested(NESTING_MAX + 1)).check == "holdem/frame.json"
+    assert decode(b'{"info":"ready","status":"start","x":[' + b"[{}]," * 99 + b"[]]}") == Ready("start")
 
 
 @pytest.mark.parametrize(

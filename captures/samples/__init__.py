@@ -1,0 +1,1 @@
+"""Small real captures of all five games, and what made them."""

@@ -1,0 +1,54 @@
+"""Every state and move has a sentence; a cell is a place, not a number."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from nodes.core import Sent
+from nodes.game import load
+from nodes.memory import network
+from nodes.tictactoe.meaning import PLACES, meaning, place
+from nodes.tictactoe.messages import Move, State
+from nodes.tictactoe.rules import CELLS, EMPTY
+
+SENTENCES = [
+    (Move("5"), "client marks the centre"),
+    (Move("1"), "client marks the top left corner"),
+    (Move("8"), "client marks the bottom edge"),
+    (Move("d"), "client gives up"),
+    (Move("D"), "client gives up"),
+    (State("1", " ", 0, EMPTY), "client: a new game, server begins"),
+    (State("1", " ", 2, "O   X    "), "client: server is to move: O·· ·X· ···"),
+    (State("0", " ", 2, "O   X    "), "client rejects the move; server is still to move: O·· ·X· ···"),
+    (State("1", "X", 5, "OO XXX   "), "client has won: OO· XXX ···"),
+    (State("1", "O", 5, "OOOXX    "), "server has won: OOO XX· ···"),
+    (State("1", "E", 9, "OXOOXXXOO"), "client: a tie: OXO OXX XOO"),
+    (State("d", "O", 2, "O   X    "), "client gives up: O·· ·X· ···"),
+]
+
+
+@pytest.mark.parametrize(("message", "sentence"), SENTENCES)
+def test_a_message_says(message: State | Move, sentence: str) -> None:
+    assert meaning(message, "client", "server") == sentence
+
+
+def test_every_cell_has_a_place_of_its_own() -> None:
+    assert sorted(map(place, CELLS)) == sorted(set(PLACES))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_whole_game_is_told_without_numbers(seed: int) -> None:
+    played = network(load("tictactoe"), seed=seed)
+    played.run()
+    sent: list[tuple[str, Any]] = [
+        (seat, event.message)
+        for seat, log in played.events.items()
+        for event in log
+        if isinstance(event, Sent)
+    ]
+    told = [meaning(message, seat, "other") for seat, message in sent]
+    assert told
+    assert not any(re.search(r"\b\d", sentence) for sentence in told)
