@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from nodes.briscola.checks import CHECKS
 from nodes.briscola.messages import (
     Ack,
@@ -26,7 +28,7 @@ from tests.hostile.harness import RSS_GROWTH_MAX_KIB, Arena, Datagrams, Node, ev
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.once]
 
 CARD = DECK[0]
 

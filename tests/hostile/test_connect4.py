@@ -25,7 +25,7 @@ from tests.hostile.harness import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.once]
 
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 HEADERS = {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nodes.address import Address
     from nodes.game import Seat
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.once]
 
 GAME = load("hearts")
 NAMES_OF_SEATS = ["m0", "m1", "m2", "m3"]

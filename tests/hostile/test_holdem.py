@@ -16,7 +16,7 @@ from tests.hostile.harness import Arena, Listener, Node, Wire, eventually, linux
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.once]
 
 
 def arena() -> Arena:

@@ -12,7 +12,7 @@ from nodes.connect4.server import REGISTER_S
 from nodes.streams import CONNECTIONS_MAX, DESCRIPTORS_SPARE
 from tests.hostile.harness import Arena, Node, Wire, eventually, linux_only
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.once]
 
 GAMES: dict[str, dict[str, Any]] = {
     "tictactoe": {},

@@ -14,7 +14,7 @@ from tests.hostile.harness import Arena, Listener, Node, Wire, eventually, linux
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.once]
 
 EMPTY = b"1 0         "
 REJECTED = b"0 0         "

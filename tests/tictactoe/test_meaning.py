@@ -23,7 +23,7 @@ SENTENCES = [
     (State("1", " ", 0, EMPTY), "client: a new game, server begins"),
     (State("1", " ", 2, "O   X    "), "client: server is to move: O·· ·X· ···"),
     (State("0", " ", 2, "O   X    "), "client rejects the move; server is still to move: O·· ·X· ···"),
-    (State("1", "X", 5, "OO XXX   "), "client has won: OO· XXX ···"),
+    (State("1", "X", 5, "XO XO X  "), "client has won: XO· XO· X··"),
     (State("1", "O", 5, "OOOXX    "), "server has won: OOO XX· ···"),
     (State("1", "E", 9, "OXOOXXXOO"), "client: a tie: OXO OXX XOO"),
     (State("d", "O", 2, "O   X    "), "client gives up: O·· ·X· ···"),
