@@ -51,7 +51,7 @@ def measure(quick: bool) -> list[Figure]:
     places = loopback.reserve(connect4, [Seat("server", "server", 0)])
     there = str(places.by_seat["server"])
     server = [*python(), "-m", "nodes", "connect4", "server", "--listen", there]
-    server += ["--players", str(CLIENTS), "--games", "1000", "--quiet", "--json", "--until-eof"]
+    server += ["--players", str(CLIENTS), "--games", "1000", "--quiet", "--until-eof"]
     try:
         echo_wall, echo_cpu = _load([*python(), "-c", ECHO, there], there, seconds, plays=False)
         our_wall, our_cpu = _load(server, there, seconds, plays=True)
@@ -78,7 +78,7 @@ def measure(quick: bool) -> list[Figure]:
 
 def _load(line: list[str], there: str, seconds: float, *, plays: bool) -> tuple[float, float]:
     """Messages a second of the clock, and of the server's processor."""
-    server = spawn(line, stderr=subprocess.DEVNULL)
+    server = spawn(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _await_listening(there)
         return asyncio.run(_clients(there, server, seconds, plays=plays))
