@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -23,9 +22,7 @@ from nodes.briscola.messages import (
     Word,
 )
 from nodes.briscola.rules import DECK, Card
-from nodes.core import Sent
-from nodes.game import load
-from nodes.memory import network
+from tests.stories import told
 
 SENTENCES = [
     (Ack(5), "p1 acknowledges word 5"),
@@ -62,16 +59,8 @@ def test_every_card_and_every_code_has_a_name() -> None:
 
 
 def test_a_whole_game_is_told_in_names() -> None:
-    played = network(load("briscola"), seed=7)
-    played.run()
-    sent: list[tuple[str, Any]] = [
-        (seat, event.message)
-        for seat, log in played.events.items()
-        for event in log
-        if isinstance(event, Sent)
-    ]
-    told = [meaning(message, seat, "other") for seat, message in sent]
-    assert len(told) > 100
-    for sentence in told:
+    sentences = told("briscola")
+    assert len(sentences) > 100
+    for sentence in sentences:
         plain = re.sub(r"\bp\d+\b|\d+ points|[2-7AFCR][♦♣♥♠]", "", sentence)
         assert not re.search(r"\d", plain), sentence

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from nodes.connect4.meaning import meaning
@@ -17,9 +15,7 @@ from nodes.connect4.messages import (
     NotConnected,
     PlayMove,
 )
-from nodes.core import Sent
-from nodes.game import load
-from nodes.memory import network
+from tests.stories import told
 
 BOARD = "." * 42
 
@@ -55,14 +51,6 @@ def test_every_kind_has_a_sentence() -> None:
 
 
 def test_a_whole_game_is_told_without_boards() -> None:
-    played = network(load("connect4"), seed=7)
-    played.run()
-    sent: list[tuple[str, Any]] = [
-        (seat, event.message)
-        for seat, log in played.events.items()
-        for event in log
-        if isinstance(event, Sent)
-    ]
-    told = [meaning(message, seat, "other") for seat, message in sent]
-    assert len(told) > 20
-    assert not any("..." in sentence for sentence in told)
+    sentences = told("connect4")
+    assert len(sentences) > 20
+    assert not any("..." in sentence for sentence in sentences)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.core import Sent
-from nodes.game import load
 from nodes.hearts.meaning import meaning
 from nodes.hearts.messages import (
     TYPES,
@@ -26,7 +23,7 @@ from nodes.hearts.messages import (
     TrickSummary,
 )
 from nodes.hearts.rules import LABELS
-from nodes.memory import network
+from tests.stories import told
 
 CARD = {label: card for card, label in enumerate(LABELS) if label}
 HAND = bytes(CARD[name] for name in ("Q♠", "2♣", "5♣", "A♦", "10♥", *(f"{n}♦" for n in range(3, 10)), "J♦"))
@@ -76,17 +73,9 @@ def test_every_type_has_a_sentence() -> None:
 
 
 def test_a_whole_game_is_told_in_names() -> None:
-    played = network(load("hearts"), seed=7)
-    played.run()
-    sent: list[tuple[str, Any]] = [
-        (seat, event.message)
-        for seat, log in played.events.items()
-        for event in log
-        if isinstance(event, Sent)
-    ]
-    told = [meaning(message, seat, "other") for seat, message in sent]
-    assert len(told) > 100
-    for sentence in told:
+    sentences = told("hearts")
+    assert len(sentences) > 100
+    for sentence in sentences:
         # What is left without names and scores has no number in it, but for how many cards are passed.
         plain = re.sub(r"M[0-3]( \d+)?|\d+ points?|[\dJQKA]+[♦♣♥♠]|: 3 cards", "", sentence)
         assert not re.search(r"\d", plain), sentence

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
-from nodes.core import Sent
-from nodes.game import load
 from nodes.holdem.meaning import meaning
 from nodes.holdem.messages import (
     Action,
@@ -22,7 +19,7 @@ from nodes.holdem.messages import (
     State,
     Success,
 )
-from nodes.memory import network
+from tests.stories import told
 
 PLAYERS = (PlayerState(0, 19950, 20000, "p1"), PlayerState(1, 19900, 20000, "p2"))
 RESULTS = (
@@ -71,16 +68,8 @@ def test_every_kind_has_a_sentence() -> None:
 
 
 def test_a_whole_match_is_told_in_names() -> None:
-    played = network(load("holdem"), seed=7)
-    played.run()
-    sent: list[tuple[str, Any]] = [
-        (seat, event.message)
-        for seat, log in played.events.items()
-        for event in log
-        if isinstance(event, Sent)
-    ]
-    told = [meaning(message, seat, "other") for seat, message in sent]
-    assert len(told) > 50
-    for sentence in told:
+    sentences = told("holdem")
+    assert len(sentences) > 50
+    for sentence in sentences:
         assert "seat 0" not in sentence
         assert not re.search(r"\b[2-9TJQKA][cdsh]\b", sentence), sentence

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
-from nodes.core import Sent
-from nodes.game import load
-from nodes.memory import network
 from nodes.tictactoe.meaning import PLACES, meaning, place
 from nodes.tictactoe.messages import Move, State
 from nodes.tictactoe.rules import CELLS, EMPTY
+from tests.stories import told
 
 SENTENCES = [
     (Move("5"), "client marks the centre"),
@@ -41,14 +38,6 @@ def test_every_cell_has_a_place_of_its_own() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_whole_game_is_told_without_numbers(seed: int) -> None:
-    played = network(load("tictactoe"), seed=seed)
-    played.run()
-    sent: list[tuple[str, Any]] = [
-        (seat, event.message)
-        for seat, log in played.events.items()
-        for event in log
-        if isinstance(event, Sent)
-    ]
-    told = [meaning(message, seat, "other") for seat, message in sent]
-    assert told
-    assert not any(re.search(r"\b\d", sentence) for sentence in told)
+    sentences = told("tictactoe", seed)
+    assert sentences
+    assert not any(re.search(r"\b\d", sentence) for sentence in sentences)
