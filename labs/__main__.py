@@ -1,5 +1,10 @@
 """`python -m labs` is `wiretable`."""
 
-from labs.cli import main
+import sys
 
-main(prog_name="wiretable")
+try:
+    from labs.cli import main
+
+    main(prog_name="wiretable")
+except KeyboardInterrupt:  # before there was anything to end
+    sys.exit(130)

@@ -64,7 +64,9 @@ def make(
     if count not in played.players:
         raise PlanError(f"{name} is for {game.numbers(played.players)} players, not {count}")
     # A person's own settings come last, so that they win.
-    knobs = (*(f"{key}={value}" for key, value in played.seeded.items()), *settings)
+    # Who plays against a person wants a clock that runs, and no two such games are alike anyway.
+    seeded = played.seeded if person is None else {}
+    knobs = (*(f"{key}={value}" for key, value in seeded.items()), *settings)
     dialect.parse(played.dialect, knobs)
     seats = [seat for seat in played.seats(count) if seat.role in played.default_bots]
     chosen = {seat.name: played.default_bots[seat.role] for seat in seats}

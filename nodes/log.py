@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -65,8 +66,13 @@ class Log:
             # A peer's text may have half of a surrogate pair in it: \ud800 is how JSON writes it, too.
             data = ("\n".join(self._lines) + "\n").encode(errors="backslashreplace")
             self._room -= len(data)
-            self._file.write(data)
             self._lines.clear()
+            try:
+                self._file.write(data)
+            except OSError as error:  # the disk is full: the game matters more than its log
+                print(f"wiretable node: {self._seat} writes no more log: {error.strerror}", file=sys.stderr)
+                self._file.close()
+                self._file = None
 
     def _is_left_out(self, event: Event) -> bool:
         """Refusals beyond the limit, and the answer that directly follows one."""

@@ -262,7 +262,7 @@ class Server(Core):
         result = outcome(red, yellow, status, battle)
         how = "" if battle == "Ok" else f" ({battle})"
         self._tell(
-            "end", f"{result['winner'] or 'nobody'} wins {red} (R) – {yellow} (Y){how}", board=text, **result
+            "end", f"{red} (R) – {yellow} (Y): {result['winner'] or 'nobody'} wins{how}", board=text, **result
         )
         if not self._endless:
             self._games.append((match.number, (red, yellow, status, battle)))

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,8 +19,6 @@ from nodes.log import REFUSALS_LOGGED_MAX, Log
 from tests.labs.command import PATIENCE_S, ROOT
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nodes.core import Event, Json
 
 NOW = 1_600_000_000.25
@@ -192,3 +191,12 @@ log.close()
     _, err = child.communicate(b"go\n", timeout=PATIENCE_S)
     assert (child.returncode, err) == (0, b"")
     assert len(records(tmp_path / "log")) == 3
+
+
+def test_a_full_disk_ends_the_log_and_not_the_game(capfd: pytest.CaptureFixture[str]) -> None:
+    log = Log("m0", file=Path("/dev/full"))
+    for _ in range(2):
+        log.write(Happened("trick", "m1 takes it"), 0.0)
+        log.flush()
+    log.close()
+    assert capfd.readouterr().err == "wiretable node: m0 writes no more log: No space left on device\n"
