@@ -144,7 +144,7 @@ def run(
         display.headline()
     outcome = _run(plan, display, store=store, capture=capture, silence_s=silence)
     if as_json:
-        click.echo(json.dumps(outcome.as_json(), ensure_ascii=False))
+        click.echo(json.dumps({"game": name, "seed": plan.seed, **outcome.as_json()}, ensure_ascii=False))
     else:
         show_outcome(console, plan, outcome)
     sys.exit(outcome.exit_code)
@@ -220,7 +220,7 @@ def explain(check: str | None, as_json: bool) -> None:
 
 @main.command()
 @click.argument("where", metavar="[FILE]", required=False)
-@click.option("--filter", "expression", metavar="EXPR", help="Only messages that fit, as below.")
+@click.option("--filter", "expression", metavar="EXPR", help="Only messages that fit, as above.")
 @click.option(
     "--format",
     "style",

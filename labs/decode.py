@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
 import click
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from captures.blocks import CaptureError
 from captures.filter import parse, vocabulary
@@ -330,7 +330,7 @@ def _port(text: str) -> tuple[str, int]:
 
 
 def _show_names(console: Console) -> None:
-    table = Table("name", "sort", "means", "values", show_edge=False, pad_edge=False)
+    table = Table(Column("name", no_wrap=True), "sort", "means", "values", show_edge=False, pad_edge=False)
     for row in list_names():
         table.add_row(*map(escape, row))
     console.print(table)

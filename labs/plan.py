@@ -60,13 +60,14 @@ def make(
 ) -> Plan:
     """A plan from what a person typed; what was left open is filled in."""
     played = game.load(name)
-    count = played.default_players if players is None else players
+    usual = played.default_players if person is None else played.play_players or played.default_players
+    count = usual if players is None else players
     if count not in played.players:
         raise PlanError(f"{name} is for {game.numbers(played.players)} players, not {count}")
     # A person's own settings come last, so that they win.
-    # Who plays against a person wants a clock that runs, and no two such games are alike anyway.
-    seeded = played.seeded if person is None else {}
-    knobs = (*(f"{key}={value}" for key, value in seeded.items()), *settings)
+    # Who plays against a person needs real time on the wire, but must leave people the time to think.
+    ours = played.seeded if person is None else played.unhurried
+    knobs = (*(f"{key}={value}" for key, value in ours.items()), *settings)
     dialect.parse(played.dialect, knobs)
     seats = [seat for seat in played.seats(count) if seat.role in played.default_bots]
     chosen = {seat.name: played.default_bots[seat.role] for seat in seats}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 
 from rich.console import Console
 
-from nodes.terminal import Leave
+from nodes.terminal import Leave, Overtaken
 
 READ_MAX = 4096
 LINE_MAX = 65_536
@@ -26,6 +27,11 @@ class ConsoleTerminal:
     def __init__(self) -> None:
         self._console = make_console()
         self._typed = b""
+        self._interrupted = os.pipe()
+
+    def interrupt(self) -> None:
+        """From another thread: the question being asked no longer matters."""
+        os.write(self._interrupted[1], b".")
 
     def show(self, markup: str) -> None:
         self._console.print(markup.replace("\x1b", "␛"))  # a stranger's name must not steer our terminal
@@ -47,6 +53,11 @@ class ConsoleTerminal:
         process closes standard input, too, Python aborts ("could not acquire lock").
         """
         while b"\n" not in self._typed and len(self._typed) < LINE_MAX:
+            ready, _, _ = select.select([0, self._interrupted[0]], [], [])
+            if self._interrupted[0] in ready:
+                os.read(self._interrupted[0], READ_MAX)
+                self._console.print()
+                raise Overtaken
             try:
                 data = os.read(0, READ_MAX)
             except OSError:  # the terminal is gone

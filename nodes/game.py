@@ -56,6 +56,9 @@ class Game:
     checks: Mapping[str, Check]
     # What both ends of a client/server game know of its result, and must agree on.
     shared: tuple[str, ...] = ("winner", "scores")
+    # Dialect settings and the number of players for a game with a person, who must not be hurried.
+    unhurried: Mapping[str, str] = field(default_factory=dict)
+    play_players: int | None = None
     # Dialect settings that a seeded run adds, so that nothing on the wire depends on real time.
     seeded: Mapping[str, str] = field(default_factory=dict)
 

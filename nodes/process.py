@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nodes.address import Address
+    from nodes.console import ConsoleTerminal
     from nodes.core import Peer, Player
     from nodes.game import Game, Seat
     from nodes.streams import StreamShell
@@ -71,7 +72,8 @@ def run_node(
         core = played.core(setup)
     except LocalProtocolError as error:  # a name that the protocol cannot say
         raise SetupError(error.text) from None
-    player = _player(played, seat, options.bot, seed)
+    terminal = _terminal() if options.bot == PERSON else None
+    player = _player(played, seat, options.bot, seed, terminal)
     story = None if options.bot == PERSON else sys.stdout
     style: Literal["text", "json"] = "json" if options.json else "text"
     try:
@@ -79,6 +81,8 @@ def run_node(
     except OSError as error:
         raise SetupError(f"cannot write the log {options.log}: {error.strerror}") from None
     driver = Driver(core, player, log, pace_s=options.pace)
+    if terminal is not None and seat.role != "server":  # a server has many games, and all may wait
+        driver.interrupt = terminal.interrupt
     tape = _tape(played, options.tape, driver)
 
     def listening(where: Address) -> None:
@@ -184,15 +188,21 @@ def _serve_streams(
     return asyncio.run(serve()).signal
 
 
-def _player(played: Game, seat: Seat, bot: str | None, seed: int) -> Player | None:
+def _terminal() -> ConsoleTerminal:
+    from nodes.console import ConsoleTerminal  # rich is for people; bots need not wait for it
+
+    return ConsoleTerminal()
+
+
+def _player(
+    played: Game, seat: Seat, bot: str | None, seed: int, terminal: ConsoleTerminal | None
+) -> Player | None:
     if seat.role not in played.default_bots:
         if bot is not None:
             raise SetupError(f"a {seat.role} of {played.name} decides nothing; leave --bot out")
         return None
-    if bot == PERSON:
-        from nodes.console import ConsoleTerminal
-
-        return played.human(ConsoleTerminal())
+    if terminal is not None:
+        return played.human(terminal)
     name = bot or played.default_bots[seat.role]
     if name not in played.bots:
         raise SetupError(f"{played.name} has no bot '{name}'; it has: {', '.join(played.bots)}, {PERSON}")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nodes.core import LocalProtocolError, Player, Turn
-from nodes.terminal import Leave
+from nodes.terminal import Leave, Overtaken
 
 if TYPE_CHECKING:
     from nodes.address import Address
@@ -71,6 +71,8 @@ class Driver:
         self._pace_s = pace_s
         self._paced: list[tuple[float, Turn]] = []  # turns that wait, so that people can follow
         self._person: Person | None = None
+        # How to take a question back from a person who has but one game: set where there is one.
+        self.interrupt: Callable[[], None] | None = None
 
     @property
     def over(self) -> bool:
@@ -79,7 +81,7 @@ class Driver:
     def ask_in_background(self, wake: Callable[[], object]) -> None:
         """The player is a person: ask on a thread of its own, and call `wake` when there is an answer."""
         assert self._player is not None
-        self._person = Person(self._player, wake)
+        self._person = Person(self._player, wake, self.interrupt)
 
     def pump(self, send: Callable[[Output], None]) -> None:
         """Take the person's answers, let the core speak, write the log."""
@@ -145,15 +147,22 @@ class Person:
     the process alive.
     """
 
-    def __init__(self, player: Player, wake: Callable[[], object]) -> None:
+    def __init__(
+        self, player: Player, wake: Callable[[], object], interrupt: Callable[[], None] | None = None
+    ) -> None:
         self._player = player
         self._wake = wake
+        self._interrupt = interrupt
+        self._asking = False
         self._turns: queue.SimpleQueue[Turn] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[tuple[Turn, object]] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="person", daemon=True).start()
 
     def ask(self, turn: Turn) -> None:
+        """Ask this next. A question still open is taken back: its time ran out, or this would not come."""
         self._turns.put(turn)
+        if self._asking and self._interrupt is not None:
+            self._interrupt()
 
     def answers(self) -> list[tuple[Turn, object]]:
         """All answers given since the last call."""
@@ -168,10 +177,17 @@ class Person:
     def _work(self) -> None:
         while True:
             turn = self._turns.get()
+            self._asking = True
             try:
                 choice: object = self._player.choose(turn.view)
+            except Overtaken:
+                if self._turns.empty():
+                    self._turns.put(turn)  # it came just after an answer, and meant that one
+                continue
             except Exception as error:  # Leave among them
                 choice = error
+            finally:
+                self._asking = False
             self._answers.put((turn, choice))
             # The game may have ended while the person thought, and the shell with it.
             with contextlib.suppress(OSError, RuntimeError):

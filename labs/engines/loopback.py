@@ -41,6 +41,7 @@ def reserve(game: Game, seats: Sequence[Seat]) -> Addresses:
         raise NoAddressError(f"one host seats at most {SEATS_MAX} machines here, not {len(seats)}")
     if not _has_many_addresses():
         return Addresses({seat.name: Address("127.0.0.1", _free_port(game)) for seat in seats}, None)
+    taken = False
     for subnet in SUBNETS:
         lock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
@@ -54,6 +55,11 @@ def reserve(game: Game, seats: Sequence[Seat]) -> Addresses:
         if all(_is_free(game, there) for there in addresses.values()):
             return Addresses(addresses, lock)
         lock.close()
+        taken = True
+    if taken:
+        raise NoAddressError(
+            f"another process has port {game.port} on all addresses; end it first (`ss -lnp` shows it)"
+        )
     raise NoAddressError("every loopback subnet 127.0.64.x to 127.0.254.x is in use; end other runs first")
 
 

@@ -25,4 +25,6 @@ GAME = Game(
     human=Person,
     checks=CHECKS,
     seeded={"clock": "logical", "pairing": "rounds"},
+    unhurried={"clock_s": "600"},
+    play_players=2,
 )

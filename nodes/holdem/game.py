@@ -43,4 +43,5 @@ GAME = Game(
     human=Person,
     checks=CHECKS,
     seeded={"clock": "logical"},
+    unhurried={"thinking_s": "600"},
 )

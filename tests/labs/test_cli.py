@@ -103,8 +103,8 @@ def test_json_is_exactly_one_object_on_standard_output(family: Family, tmp_path:
     done = family.call("run", "tictactoe", "--json", "--seed", "7", "--out", str(tmp_path))
     assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
     told = json.loads(done.out)
-    assert set(told) == {"verdict", "games", "complaints", "refusals", "folder", "capture"}
-    assert told["verdict"] == "finished"
+    assert set(told) == {"game", "seed", "verdict", "games", "complaints", "refusals", "folder", "capture"}
+    assert (told["game"], told["seed"], told["verdict"]) == ("tictactoe", 7, "finished")
 
 
 def test_quiet_prints_the_result_only(family: Family, tmp_path: Path) -> None:

@@ -31,6 +31,13 @@ def test_a_persons_own_setting_wins_over_what_a_seeded_run_adds() -> None:
     assert make("connect4", settings=["clock=wall", "clock=logical"]).dialect["clock"] == "logical"
 
 
+def test_a_person_has_time_to_think_and_real_time_on_the_wire() -> None:
+    plan = make("connect4", person="p1")
+    assert (plan.players, plan.dialect["clock"], plan.dialect["clock_s"]) == (2, "wall", 600.0)
+    assert make("holdem", person="p1").dialect["thinking_s"] == 600.0
+    assert make("holdem", person="p1", settings=["thinking_s=5"]).dialect["thinking_s"] == 5.0
+
+
 def test_bots_are_for_all_seats_or_for_one_and_the_later_wins() -> None:
     assert set(make("hearts", bots=["random"]).bots.values()) == {"random"}
     bots = make("hearts", bots=["random", "m2=sensible"]).bots

@@ -9,8 +9,8 @@ import pytest
 
 from nodes.core import Core, Happened, LocalProtocolError, Player, Send, Turn
 from nodes.log import Log
-from nodes.shell import Driver, make_clock
-from nodes.terminal import Leave
+from nodes.shell import Driver, Person, make_clock
+from nodes.terminal import Leave, Overtaken
 from tests.labs.command import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -209,3 +209,30 @@ def test_what_happened_is_told_to_a_person() -> None:
     core._events.append(Happened("trick", "m0 takes it"))
     driver(core, player).pump(lambda _: None)
     assert player.heard == [Happened("trick", "m0 takes it")]
+
+
+class Slow(Player):
+    """Thinks about a question until it is taken back; answers the one called now."""
+
+    def __init__(self) -> None:
+        self.overtaken = threading.Event()
+        self.thinking = threading.Event()
+
+    def choose(self, view: Any) -> Any:
+        if view == "now":
+            return view
+        self.thinking.set()
+        assert self.overtaken.wait(PATIENCE_S)
+        self.overtaken.clear()
+        raise Overtaken
+
+
+def test_a_question_whose_time_ran_out_gives_way_to_the_next() -> None:
+    player, answered = Slow(), threading.Event()
+    person = Person(player, answered.set, player.overtaken.set)
+    person.ask(Turn("p1", "then"))
+    assert player.thinking.wait(PATIENCE_S)
+    now = Turn("p1", "now")
+    person.ask(now)
+    assert answered.wait(PATIENCE_S)
+    assert person.answers() == [(now, "now")]
