@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -78,6 +79,9 @@ def run_tests(pytest_args: tuple[str, ...], *, quick: bool = False, full: bool =
     """
     if full:
         os.environ["WIRETABLE_FULL"] = "1"  # read by tests/tools.py
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A background job is started deaf to Ctrl-C, and so is all it starts; the tests of it need ears.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     console = Console(highlight=False)
     run = _Run(console)
     run.stage("test requirements", install_requirements)
