@@ -274,7 +274,8 @@ class _Slow:
                 (src, sport), (dst, dport) = seen.src.split(), seen.dst.split()
                 ends = (src, dst, int(sport), int(dport))
                 self._found[seen.game].append(
-                    (seen.frame, seen.time_ns, int(seen.link), *ends, seen.data, len(seen.data))
+                    # What comes to light only at the end of the file came by no link we know of.
+                    (seen.frame, seen.time_ns, int(seen.link or -1), *ends, seen.data, len(seen.data))
                 )
 
     def _columns(self, game: str, found: list[tuple[Any, ...]]) -> Columns:

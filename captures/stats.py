@@ -52,7 +52,8 @@ class Times:
             self.count += len(times_ns)
             self.max_ns = max(self.max_ns, int(times_ns.max()))
             bucket = (np.log2(np.maximum(times_ns, 1)) * _BUCKETS_AN_OCTAVE).astype(np.int64)
-            self._buckets += np.bincount(bucket, minlength=len(self._buckets))
+            last = len(self._buckets) - 1  # the logarithm of the longest time rounds up to one more
+            self._buckets += np.bincount(np.minimum(bucket, last), minlength=last + 1)
 
     def percentile_ns(self, percent: float) -> float:
         """What so many percent do not exceed; 0 if there is nothing."""

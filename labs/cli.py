@@ -13,7 +13,7 @@ import click
 
 from nodes import __version__
 from nodes.game import NAMES
-from nodes.main import node
+from nodes.main import SECONDS_MAX, node
 
 GAME = click.argument("name", metavar="GAME", type=click.Choice(NAMES))
 # The variables that both rich and the seat of a person go by.
@@ -102,11 +102,14 @@ def _shared(command: Any) -> Any:
 @GAME
 @_shared
 @click.option(
-    "--pace", type=click.FloatRange(min=0), default=0.0, help="Seconds a bot waits before it acts, to watch."
+    "--pace",
+    type=click.FloatRange(0, SECONDS_MAX),
+    default=0.0,
+    help="Seconds a bot waits before it acts, to watch.",
 )
 @click.option(
     "--silence",
-    type=click.FloatRange(min=0.1),
+    type=click.FloatRange(0.1, SECONDS_MAX),
     default=60.0,
     show_default=True,
     help="Seconds without a word that count as a stall.",
@@ -155,7 +158,11 @@ def run(
 @_shared
 @click.option("--seat", help="Where you sit; default: the first client, or m1 on the ring.")
 @click.option(
-    "--pace", type=click.FloatRange(min=0), default=0.6, show_default=True, help="Seconds a bot waits."
+    "--pace",
+    type=click.FloatRange(0, SECONDS_MAX),
+    default=0.6,
+    show_default=True,
+    help="Seconds a bot waits.",
 )
 def play(
     name: str,

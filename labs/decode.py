@@ -140,8 +140,9 @@ class CsvWriter:
             row[name] = json.dumps(row[name], ensure_ascii=False)
         row["repeat"] = int(seen.repeat)
         text = io.StringIO()
-        csv.writer(text, lineterminator="").writerow([row[name] for name in COLUMNS])
-        return text.getvalue()
+        # The writer quotes a line end within a cell only if it knows that line ends end rows.
+        csv.writer(text, lineterminator="\n").writerow([row[name] for name in COLUMNS])
+        return text.getvalue().removesuffix("\n")
 
 
 _RESET, _BOLD, _DIM = "\x1b[0m", "\x1b[1m", "\x1b[2m"

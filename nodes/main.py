@@ -35,6 +35,7 @@ class AddressType(click.ParamType[Any]):
             self.fail(str(error), param, ctx)
 
 
+SECONDS_MAX = 86_400.0
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 COMMON = [
@@ -50,7 +51,10 @@ COMMON = [
     click.option("--json", is_flag=True, help="Tell the story as JSON lines."),
     click.option("--quiet", is_flag=True, help="Tell only where it listens and how it ended."),
     click.option(
-        "--pace", type=click.FloatRange(min=0), default=0.0, help="Seconds a bot waits before it acts."
+        "--pace",
+        type=click.FloatRange(0, SECONDS_MAX),
+        default=0.0,
+        help="Seconds a bot waits before it acts.",
     ),
     click.option("--until-eof", is_flag=True, help="End when standard input closes."),
 ]
