@@ -13,7 +13,7 @@ import click
 
 from nodes import __version__
 from nodes.game import NAMES
-from nodes.main import SECONDS_MAX, node
+from nodes.main import Seconds, node
 
 GAME = click.argument("name", metavar="GAME", type=click.Choice(NAMES))
 # The variables that both rich and the seat of a person go by.
@@ -103,13 +103,13 @@ def _shared(command: Any) -> Any:
 @_shared
 @click.option(
     "--pace",
-    type=click.FloatRange(0, SECONDS_MAX),
+    type=Seconds(),
     default=0.0,
     help="Seconds a bot waits before it acts, to watch.",
 )
 @click.option(
     "--silence",
-    type=click.FloatRange(0.1, SECONDS_MAX),
+    type=Seconds(0.1),
     default=60.0,
     show_default=True,
     help="Seconds without a word that count as a stall.",
@@ -159,7 +159,7 @@ def run(
 @click.option("--seat", help="Where you sit; default: the first client, or m1 on the ring.")
 @click.option(
     "--pace",
-    type=click.FloatRange(0, SECONDS_MAX),
+    type=Seconds(),
     default=0.6,
     show_default=True,
     help="Seconds a bot waits.",

@@ -36,6 +36,21 @@ class AddressType(click.ParamType[Any]):
 
 
 SECONDS_MAX = 86_400.0
+
+
+class Seconds(click.FloatRange):
+    """A time on the command line; not a number is below no limit, and yet no time."""
+
+    def __init__(self, least: float = 0.0) -> None:
+        super().__init__(least, SECONDS_MAX)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if seconds != seconds:
+            self.fail(f"{value} is no time", param, ctx)
+        return seconds
+
+
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 COMMON = [
@@ -52,7 +67,7 @@ COMMON = [
     click.option("--quiet", is_flag=True, help="Tell only where it listens and how it ended."),
     click.option(
         "--pace",
-        type=click.FloatRange(0, SECONDS_MAX),
+        type=Seconds(),
         default=0.0,
         help="Seconds a bot waits before it acts.",
     ),
