@@ -188,3 +188,9 @@ def test_ends_beyond_the_limit_share_a_row(monkeypatch: pytest.MonkeyPatch) -> N
     game = summary(packets).games["briscola"]
     assert sum(game.kinds.values()) == 19
     assert game.kinds["SEARCH", "others"] > 10
+
+
+def test_the_longest_time_there_is_has_its_place() -> None:
+    times = Times()
+    times.add(np.array([1, 2**63 - 1]))
+    assert (times.count, times.max_ns) == (2, 2**63 - 1)

@@ -232,3 +232,12 @@ def test_a_folder_named_like_a_package_of_ours_changes_nothing(family: Family, t
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("option", ["--pace", "--silence"])
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1"])
+def test_what_is_no_time_is_refused(family: Family, tmp_path: Path, option: str, seconds: str) -> None:
+    done = family.call("run", "tictactoe", option, seconds, "--out", str(tmp_path))
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert list(tmp_path.iterdir()) == []
